@@ -1,0 +1,1 @@
+"""Model providers: the protocol (``base``), the catalogue, and the transports."""
