@@ -1,6 +1,7 @@
 """An LLM agent that runs inside Jupyter cells: watch it, stop it, approve it, account for it.
 
-Public names load on first use: importing this package imports neither openai nor pandas nor any widget code.
+Public names load on first use: importing this package imports neither openai nor pandas nor any
+widget code.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The agent: options, conversation, tools, hooks and accounts together, and the doors to a run.
 
-An agent runs one turn at a time, on whatever event loop it is awaited on; ``abort``, ``resolve_permission`` and
-``respond`` may be called from any thread.
+An agent runs one turn at a time, on whatever event loop it is awaited on; ``abort``,
+``resolve_permission`` and ``respond`` may be called from any thread.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ class _LastTurn:
 
 
 class Agent:
-    """Made by ``create_agent``. ``hooks`` may be added to at any time; they count from the next run on."""
+    """Made by ``create_agent``. ``hooks`` may be added to at any time; they count from the next run
+    on.
+    """
 
     def __init__(self, options: AgentOptions) -> None:
         self.hooks: Hooks = collect_hooks(options.hooks)
@@ -89,7 +91,7 @@ class Agent:
         self._run_loop: asyncio.AbstractEventLoop | None = None
         self._last: _LastTurn | None = None
 
-    # -- running ------------------------------------------------------------------------------------------------
+    # -- running -----------------------------------------------------------------------------------
 
     async def run(self, prompt: str) -> RunResult:
         """Run one turn and return how it ended; does not raise for what goes wrong in it.
@@ -97,7 +99,8 @@ class Agent:
         Raises:
             TypeError, ValueError: ``prompt`` is no text, or empty.
             AgentError: ``run_busy`` while another run of this agent is active.
-            asyncio.CancelledError: the awaiting task was cancelled (the run then ends as interrupted).
+            asyncio.CancelledError: the awaiting task was cancelled (the run then ends as
+            interrupted).
         """
         return await self._execute(Turn(_checked(prompt), model_reason=self._model_reason))
 
@@ -129,7 +132,8 @@ class Agent:
         return self.host.run(lambda: self.run(prompt), lambda: self.abort("interrupted"))
 
     async def stream(self, prompt: str) -> AsyncIterator[AgentEvent]:
-        """The same run as an async iterator of its events. Leaving the loop early ends the run as interrupted.
+        """The same run as an async iterator of its events. Leaving the loop early ends the run as
+        interrupted.
 
         Raises:
             As ``run``.
@@ -158,10 +162,11 @@ class Agent:
         if run is not None:
             run.abort(reason)
 
-    # -- watching and answering ---------------------------------------------------------------------------------
+    # -- watching and answering --------------------------------------------------------------------
 
     def on(self, event_type: str, callback: Callback) -> Callable[[], None]:
-        """Call ``callback(event)`` (sync or async) for each event of one type; returns the unsubscribing function.
+        """Call ``callback(event)`` (sync or async) for each event of one type; returns the
+        unsubscribing function.
 
         Subscribing to ``permission.required`` or ``ask_user.required`` says that you will answer.
 
@@ -172,7 +177,9 @@ class Agent:
         return self._bus.subscribe(callback, event_type)
 
     def on_any(self, callback: Callback) -> Callable[[], None]:
-        """Call ``callback(event)`` for every event; only watches. Returns the unsubscribing function."""
+        """Call ``callback(event)`` for every event; only watches. Returns the unsubscribing
+        function.
+        """
         return self._bus.subscribe(callback, None)
 
     def resolve_permission(
@@ -183,10 +190,11 @@ class Agent:
         feedback: str | None = None,
         input: Mapping[str, Any] | None = None,  # noqa: A002 - the public name of a tool call's arguments
     ) -> None:
-        """Answer a ``permission.required``; the first answer counts, later ones are ignored. Any thread.
+        """Answer a ``permission.required``; the first answer counts, later ones are ignored. Any
+        thread.
 
-        ``remember`` ("run" or "session") allows the same tool again without asking; ``feedback`` reaches the model
-        with a denial; ``input`` replaces the arguments.
+        ``remember`` ("run" or "session") allows the same tool again without asking; ``feedback``
+        reaches the model with a denial; ``input`` replaces the arguments.
 
         Raises:
             LookupError: there is no such question.
@@ -213,7 +221,9 @@ class Agent:
         self._prompts.asks.answer(tool_call_id, text)
 
     def attach(self, listener: Listener) -> Callable[[], None]:
-        """Add a trusted, fast receiver that is called inline on the run's loop; returns its removal."""
+        """Add a trusted, fast receiver that is called inline on the run's loop; returns its
+        removal.
+        """
         return self._bus.listen(listener)
 
     def add_answerer(self, answerer: Answerer) -> Callable[[], None]:
@@ -227,11 +237,13 @@ class Agent:
         if run is not None and loop is not None and not loop.is_closed():
             loop.call_soon_threadsafe(run.scope.warn, info)
 
-    # -- looking ------------------------------------------------------------------------------------------------
+    # -- looking -----------------------------------------------------------------------------------
 
     @property
     def messages(self) -> list[Message]:
-        """The conversation in OpenAI chat format, always valid to send; a copy, without the system message."""
+        """The conversation in OpenAI chat format, always valid to send; a copy, without the system
+        message.
+        """
         return self._conversation.snapshot()
 
     @property
@@ -269,8 +281,8 @@ class Agent:
     def costs(self) -> pd.DataFrame:
         """Every model attempt of this agent, one row each, oldest first.
 
-        Columns and dtypes: ``smoke_monkey_nb.telemetry.frames.LEDGER_COLUMNS``. ``cost_usd`` is ``<NA>`` where no
-        price is known; failed attempts are rows too.
+        Columns and dtypes: ``smoke_monkey_nb.telemetry.frames.LEDGER_COLUMNS``. ``cost_usd`` is
+            ``<NA>`` where no price is known; failed attempts are rows too.
         """
         from .telemetry.frames import costs_frame
 
@@ -278,7 +290,9 @@ class Agent:
 
     @property
     def tool_log(self) -> pd.DataFrame:
-        """Every tool call of this agent, one row each, oldest first; blocked, denied and failed ones included."""
+        """Every tool call of this agent, one row each, oldest first; blocked, denied and failed
+        ones included.
+        """
         from .telemetry.frames import tool_frame
 
         return tool_frame(self._ledger.tool_calls)
@@ -291,9 +305,10 @@ class Agent:
         return event_frame(list(self._events))
 
     def __repr__(self) -> str:
-        return f"Agent({self.model!r}, session={self.session_id!r}, messages={len(self._conversation)})"
+        count = len(self._conversation)
+        return f"Agent({self.model!r}, session={self.session_id!r}, messages={count})"
 
-    # -- changing -----------------------------------------------------------------------------------------------
+    # -- changing ----------------------------------------------------------------------------------
 
     def configure(self, **changes: Any) -> None:
         """Change ``create_agent`` options from the next run on (``session`` excepted).
@@ -332,7 +347,7 @@ class Agent:
         """Close the connections of this event loop."""
         await self._provider.aclose()
 
-    # -- inside -------------------------------------------------------------------------------------------------
+    # -- inside ------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
     def _claim(self) -> Iterator[None]:
@@ -341,7 +356,7 @@ class Agent:
                 raise agent_error(
                     "run_busy",
                     "This agent is running already.",
-                    hint="Wait for the run to end or abort it; another agent may run at the same time.",
+                    hint="Wait for the run to end, abort it, or use another agent beside it.",
                 )
             self._busy = True
         try:
@@ -437,9 +452,8 @@ def _checked(prompt: Any) -> str:
 def _choose_provider(options: AgentOptions) -> tuple[Provider, str | None]:
     if options.model is not None and not isinstance(options.model, str):
         if not hasattr(options.model, "stream"):
-            raise TypeError(
-                f"model must be '<provider>:<model>' or a Provider, got {type(options.model).__name__}"
-            )
+            kind = type(options.model).__name__
+            raise TypeError(f"model must be '<provider>:<model>' or a Provider, got {kind}")
         return options.model, None
     chosen = resolve_provider(
         options.model,
@@ -476,11 +490,13 @@ def create_agent(
     """Make an agent.
 
     Args:
-        model: ``"<provider>:<model>"``, a ``Provider``, or ``None`` to pick one from the environment.
+        model: ``"<provider>:<model>"``, a ``Provider``, or ``None`` to pick one from the
+            environment.
         api_key: Overrides the provider's environment variable; never logged, shown or stored.
         base_url: Overrides the provider's address.
         workspace: Directory that file and terminal tools are confined to.
-        tools: Group names, plain functions, ``Tool`` objects, or a list mixing them; ``[]`` is none.
+        tools: Group names, plain functions, ``Tool`` objects, or a list mixing them; ``[]`` is
+            none.
         hooks: ``Hooks``, a dict of callables, or a list of either, run in that order.
         permissions: ``"ask"``, ``"allow"``, ``"deny"``, a callable, or a list of ``Rule``.
         instructions: Extra system text.
@@ -493,7 +509,8 @@ def create_agent(
         stall_timeout_s: Seconds without a byte after which a stream counts as dead.
         hook_timeout_s: Seconds a hook may take.
         tool_timeout_s: Seconds a tool may take, unless it says otherwise itself.
-        permission_timeout_s: Seconds a question waits for a person before it counts as denied; ``None``: for ever.
+        permission_timeout_s: Seconds a question waits for a person before it counts as denied;
+            ``None``: for ever.
         prices: Overrides for private models, model name -> ``telemetry.pricing.Price``.
 
     Raises:
@@ -505,7 +522,8 @@ def create_agent(
 
 
 def costs(session: str | None = None, all_time: bool = False) -> pd.DataFrame:
-    """The ledger over every agent of this kernel; with ``session`` or ``all_time``, from the store on disk.
+    """The ledger over every agent of this kernel; with ``session`` or ``all_time``, from the store
+    on disk.
 
     Columns as ``Agent.costs``.
     """

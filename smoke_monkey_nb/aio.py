@@ -1,7 +1,9 @@
-"""Small asyncio helpers: a time limit that never waits for the late, and worker threads that never block an exit.
+"""Small asyncio helpers: a time limit that never waits for the late, and worker threads that never
+block an exit.
 
-``asyncio.wait_for`` waits until the cancelled task has really ended, and the default executor is joined at exit;
-a hook or tool that ignores its end would then hang the run. Both helpers let go instead.
+``asyncio.wait_for`` waits until the cancelled task has really ended, and the default executor is
+joined at exit; a hook or tool that ignores its end would then hang the run. Both helpers let go
+instead.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ class TimedOut(Exception):
 
 
 async def limited(awaitable: Awaitable[T], timeout_s: float | None) -> T:
-    """Await at most ``timeout_s`` seconds; then cancel, do not wait for the end, and raise ``TimedOut``."""
+    """Await at most ``timeout_s`` seconds; then cancel, do not wait for the end, and raise
+    ``TimedOut``.
+    """
     task = asyncio.ensure_future(awaitable)
     try:
         done, _ = await asyncio.wait({task}, timeout=timeout_s)
@@ -84,7 +88,9 @@ async def call(function: Callable[..., Any], *args: Any) -> Any:
 
 
 def is_async(function: Callable[..., Any]) -> bool:
-    """Whether calling ``function`` gives a coroutine; objects with an async ``__call__`` and partials included."""
+    """Whether calling ``function`` gives a coroutine; objects with an async ``__call__`` and
+    partials included.
+    """
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
         getattr(function, "__call__", None)  # noqa: B004 - its kind matters, not whether it is callable
     )

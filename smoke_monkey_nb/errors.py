@@ -1,8 +1,8 @@
 """The typed failures of an agent: what went wrong, how bad it is, and the way out.
 
-Inside a run errors are values: layers below the loop raise ``AgentError(info)`` and the loop turns it
-into events. ``CODES`` is the whole public list; an ``AgentErrorInfo`` can only be built for a code in it,
-so layer, severity and retryability never drift from the documentation.
+Inside a run errors are values: layers below the loop raise ``AgentError(info)`` and the loop turns
+it into events. ``CODES`` is the whole public list; an ``AgentErrorInfo`` can only be built for a
+code in it, so layer, severity and retryability never drift from the documentation.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ CODES: dict[str, tuple[Layer, Severity, bool]] = {
 class AgentErrorInfo:
     """One failure, for people and for programs.
 
-    ``message`` and ``hint`` are one sentence each: no traceback, no key, no raw provider dump. ``details`` holds
-    facts (``status``, ``attempts``, token counts, …) and is JSON-serialisable. Reads like a mapping too:
-    ``info["code"]``.
+    ``message`` and ``hint`` are one sentence each: no traceback, no key, no raw provider dump.
+    ``details`` holds facts (``status``, ``attempts``, token counts, …) and is JSON-serialisable.
+    Reads like a mapping too: ``info["code"]``.
     """
 
     code: str
@@ -93,7 +93,9 @@ _FIELDS = tuple(f.name for f in fields(AgentErrorInfo))
 
 
 class AgentError(Exception):
-    """Carries an ``AgentErrorInfo`` where Python needs an exception; ``str()`` is its message and hint."""
+    """Carries an ``AgentErrorInfo`` where Python needs an exception; ``str()`` is its message and
+    hint.
+    """
 
     def __init__(self, info: AgentErrorInfo) -> None:
         super().__init__(info)

@@ -1,8 +1,9 @@
 """The event stream: the one way to watch a run.
 
-``EventBus`` numbers and delivers. Two kinds of receiver: *listeners* are the product's own (ledger, view), called
-inline and trusted to be fast; *subscribers* are the user's, sync or async, and can neither break nor stall the run:
-one that raises is logged once, one that is slow is moved to a thread of its own and lags behind in order.
+``EventBus`` numbers and delivers. Two kinds of receiver: *listeners* are the product's own (ledger,
+view), called inline and trusted to be fast; *subscribers* are the user's, sync or async, and can
+neither break nor stall the run: one that raises is logged once, one that is slow is moved to a
+thread of its own and lags behind in order.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Any, Union
+from typing import Any
 
 logger = logging.getLogger("smoke_monkey_nb")
 
 TERMINAL = frozenset({"run.completed", "run.failed", "run.interrupted"})
 EVENT_TYPES = TERMINAL | {
-    "run.started", "step.started", "step.ended", "text.delta", "text.thought", "text.reset", "text.end",
-    "tool.started", "tool.output", "tool.completed", "tool.failed", "permission.required",
-    "permission.resolved", "ask_user.required", "ask_user.response", "todo.updated",
+    "run.started", "step.started", "step.ended", "text.delta", "text.thought", "text.reset",
+    "text.end", "tool.started", "tool.output", "tool.completed", "tool.failed",
+    "permission.required",    "permission.resolved", "ask_user.required", "ask_user.response", "todo.updated",
     "compaction.started", "compaction.completed", "run.warning",
 }  # fmt: skip
 #: A sync subscriber that takes longer than this for one event continues on its own thread.
@@ -37,7 +38,9 @@ DRAIN_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class AgentEvent:
-    """Something that happened in a run. ``seq`` counts 0, 1, 2, … within the run; ``time`` is aware UTC."""
+    """Something that happened in a run. ``seq`` counts 0, 1, 2, … within the run; ``time`` is aware
+    UTC.
+    """
 
     type: str
     data: dict[str, Any]
@@ -74,12 +77,14 @@ def _default(value: Any) -> Any:
     return str(value)
 
 
-Callback = Callable[[AgentEvent], Union[None, Awaitable[None]]]
+Callback = Callable[[AgentEvent], Awaitable[None] | None]
 Listener = Callable[[AgentEvent], None]
 
 
 class EventBus:
-    """Delivers the events of one agent. ``emit`` is called on the run's loop only; the rest from any thread."""
+    """Delivers the events of one agent. ``emit`` is called on the run's loop only; the rest from
+    any thread.
+    """
 
     def __init__(self) -> None:
         self._listeners: list[Listener] = []
@@ -99,7 +104,9 @@ class EventBus:
         if not callable(callback):
             raise TypeError(f"callback must be callable, got {type(callback).__name__}")
         if event_type is not None and event_type not in EVENT_TYPES:
-            raise ValueError(f"unknown event type {event_type!r}; known: {', '.join(sorted(EVENT_TYPES))}")
+            raise ValueError(
+                f"unknown event type {event_type!r}; known: {', '.join(sorted(EVENT_TYPES))}"
+            )
         return _add(self._subscribers, _Subscriber(callback, event_type))
 
     def has_subscriber(self, event_type: str) -> bool:
@@ -135,7 +142,9 @@ def _add(items: list[Any], item: Any) -> Callable[[], None]:
 
 
 class _Subscriber:
-    """One callback with its backlog. Sync: inline until it proves slow, then a thread; async: a task on the loop."""
+    """One callback with its backlog. Sync: inline until it proves slow, then a thread; async: a
+    task on the loop.
+    """
 
     def __init__(self, callback: Callback, event_type: str | None) -> None:
         self.event_type = event_type
@@ -174,7 +183,8 @@ class _Subscriber:
                     await asyncio.wait({self._task}, timeout=max(0.0, deadline - time.monotonic()))
             except RuntimeError:
                 return
-        while self._pending and time.monotonic() < deadline:
+        # Its thread counts down with no loop to tell; only for a subscriber that lags.
+        while self._pending and time.monotonic() < deadline:  # noqa: ASYNC110
             await asyncio.sleep(0.005)
 
     def _call(self, event: AgentEvent) -> Any:
@@ -187,7 +197,9 @@ class _Subscriber:
     def _log_once(self, event: AgentEvent) -> None:
         if not self._failed:
             self._failed = True
-            logger.exception("a subscriber failed on %s; its later errors are not logged", event.type)
+            logger.exception(
+                "a subscriber failed on %s; its later errors are not logged", event.type
+            )
 
     async def _finish(self, awaitable: Awaitable[None]) -> None:
         try:

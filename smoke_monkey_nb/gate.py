@@ -1,4 +1,5 @@
-"""The gate every call passes: rules first, then what was remembered, then the policy, then a person.
+"""The gate every call passes: rules first, then what was remembered, then the policy, then a
+person.
 
 With nobody to ask the call is refused at once with a hint; it is never left hanging.
 """
@@ -19,13 +20,15 @@ from .scope import RunScope
 from .tools.base import Preview, Tool, ToolContext
 
 _NOBODY_HINT = (
-    "Nobody can answer here: allow it in advance, e.g. with --allow {tool} or Rule('allow', '{tool}')."
+    "Nobody can answer here: allow it in advance, by --allow {tool} or Rule('allow', '{tool}')."
 )
 
 
 @dataclass(frozen=True)
 class Permitted:
-    """The call may run. ``by`` is ``None`` where nobody had to decide; ``input`` replaces the arguments."""
+    """The call may run. ``by`` is ``None`` where nobody had to decide; ``input`` replaces the
+    arguments.
+    """
 
     by: str | None = None
     input: Mapping[str, Any] | None = None
@@ -40,7 +43,9 @@ class Denied:
 
 
 async def somebody_answers(scope: RunScope, event_type: str) -> bool:
-    """Whether a question may be asked: a subscriber to exactly this event, the stream's consumer, or a view."""
+    """Whether a question may be asked: a subscriber to exactly this event, the stream's consumer,
+    or a view.
+    """
     if scope.bus.has_subscriber(event_type) or scope.prompts.is_consumed():
         return True
     for answerer in tuple(scope.prompts.answerers):

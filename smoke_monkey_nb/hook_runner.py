@@ -1,7 +1,7 @@
 """Calls the hooks: order, copies, time limits, fail-closed and fail-open.
 
-Sync hooks run on a worker thread, one at a time, so that they may block without stalling the stream and need no
-locks of their own; async hooks are awaited on the run's loop.
+Sync hooks run on a worker thread, one at a time, so that they may block without stalling the stream
+and need no locks of their own; async hooks are awaited on the run's loop.
 """
 
 from __future__ import annotations
@@ -46,8 +46,9 @@ class HookRunner:
     ) -> dict[str, Any]:
         """Run the before hooks of ``kind`` in order and return ``values`` as they leave them.
 
-        ``make_context`` builds a context from the current values (copied for each hook); ``allowed`` maps each
-        replaceable key to a check that returns what is wrong with a new value.
+        ``make_context`` builds a context from the current values (copied for each hook);
+        ``allowed`` maps each replaceable key to a check that returns what is wrong with a new
+        value.
 
         Raises:
             HookBlocked: a hook blocked, raised, timed out, or returned what it may not.
@@ -61,7 +62,9 @@ class HookRunner:
     async def after(
         self, kind: str, make_context: Callable[[], Any], timeout_s: float | None = None
     ) -> list[AgentErrorInfo]:
-        """Run the after hooks of ``kind``; returns a ``hook_failed`` for each hook failing for the first time."""
+        """Run the after hooks of ``kind``; returns a ``hook_failed`` for each hook failing for the
+        first time.
+        """
         failures = []
         for function in self._hooks.functions(kind):
             try:
@@ -123,7 +126,9 @@ def _being_cancelled(task: asyncio.Task[Any] | None) -> bool:
 def _read_answer(
     function: HookFunction, answer: Any, allowed: Mapping[str, Callable[[Any], str | None]]
 ) -> dict[str, Any]:
-    """The replaced values that a before hook's answer names; raises HookBlocked for a block or nonsense."""
+    """The replaced values that a before hook's answer names; raises HookBlocked for a block or
+    nonsense.
+    """
     if answer is None:
         return {}
     if isinstance(answer, Block):

@@ -1,7 +1,8 @@
 """Lifecycle hooks: what a company puts between the agent and the world.
 
-Four kinds. *Before* hooks may change or block and fail closed; *after* hooks only watch and fail open. Every hook
-gets copies, so that changing a context in place changes nothing. ``hook_runner`` calls them.
+Four kinds. *Before* hooks may change or block and fail closed; *after* hooks only watch and fail
+open. Every hook gets copies, so that changing a context in place changes nothing. ``hook_runner``
+calls them.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar, Union
+from typing import Any, TypeVar
 
 from .errors import AgentErrorInfo
 from .usage import Usage
@@ -32,7 +33,9 @@ SPELLINGS = {
 
 @dataclass(frozen=True)
 class Block:
-    """Returned by a before hook: do not go on; ``reason`` is shown, and for a tool told to the model."""
+    """Returned by a before hook: do not go on; ``reason`` is shown, and for a tool told to the
+    model.
+    """
 
     reason: str = "no reason given"
 
@@ -60,7 +63,9 @@ class BeforeModelCall(HookContext):
 
 @dataclass
 class AfterModelCall(HookContext):
-    """After every attempt, failed ones included. ``response`` is the assistant message, ``None`` when it failed."""
+    """After every attempt, failed ones included. ``response`` is the assistant message, ``None``
+    when it failed.
+    """
 
     provider: str
     model: str
@@ -83,7 +88,9 @@ class BeforeToolCall(HookContext):
 
 @dataclass
 class AfterToolCall(HookContext):
-    """After every tool call, whatever became of it. ``result`` is the text for the model, ``None`` when it failed."""
+    """After every tool call, whatever became of it. ``result`` is the text for the model, ``None``
+    when it failed.
+    """
 
     tool_call_id: str
     tool_name: str
@@ -94,14 +101,15 @@ class AfterToolCall(HookContext):
     blocked: bool
 
 
-HookArgument = Union[HookFunction, Iterable[HookFunction], None]
+HookArgument = HookFunction | Iterable[HookFunction] | None
 
 
 class Hooks:
     """A set of hooks, each kind in registration order.
 
-    ``Hooks(before_tool_call=fn)`` or a list of callables; the methods register one more and serve as decorators:
-    ``@agent.hooks.before_tool_call``. Sync and async callables with one parameter (the context) are accepted.
+    ``Hooks(before_tool_call=fn)`` or a list of callables; the methods register one more and serve
+    as decorators: ``@agent.hooks.before_tool_call``. Sync and async callables with one parameter
+    (the context) are accepted.
 
     Raises:
         TypeError: a hook is not callable with one argument.
@@ -115,7 +123,9 @@ class Hooks:
                 self._register(name, function)
 
     def before_model_call(self, function: F) -> F:
-        """Register a hook that may replace messages and tools, or block; takes ``BeforeModelCall``."""
+        """Register a hook that may replace messages and tools, or block; takes
+        ``BeforeModelCall``.
+        """
         return self._register("before_model_call", function)
 
     def after_model_call(self, function: F) -> F:
@@ -123,7 +133,9 @@ class Hooks:
         return self._register("after_model_call", function)
 
     def before_tool_call(self, function: F) -> F:
-        """Register a hook that may replace a tool's input, or block it; takes ``BeforeToolCall``."""
+        """Register a hook that may replace a tool's input, or block it; takes
+        ``BeforeToolCall``.
+        """
         return self._register("before_tool_call", function)
 
     def after_tool_call(self, function: F) -> F:
@@ -157,7 +169,8 @@ class Hooks:
 
 
 def collect_hooks(value: Any) -> Hooks:
-    """``create_agent``'s ``hooks`` argument (Hooks, dict, or a list of either) as one new ``Hooks``.
+    """``create_agent``'s ``hooks`` argument (Hooks, dict, or a list of either) as one new
+    ``Hooks``.
 
     Raises:
         TypeError: neither of those.
@@ -172,7 +185,9 @@ def collect_hooks(value: Any) -> Hooks:
                 for function in _as_functions(functions):
                     collected._register(name, function)
         elif part is not None:
-            raise TypeError(f"hooks must be Hooks, a dict or a list of them, got {type(part).__name__}")
+            raise TypeError(
+                f"hooks must be Hooks, a dict or a list of them, got {type(part).__name__}"
+            )
     return collected
 
 
@@ -197,4 +212,6 @@ def _check_callable(name: str, function: Any) -> None:
     try:
         signature.bind(object())
     except TypeError:
-        raise TypeError(f"hook {name} must take one argument, the context: {hook_name(function)}{signature}") from None
+        raise TypeError(
+            f"hook {name} must take one argument, the context: {hook_name(function)}{signature}"
+        ) from None

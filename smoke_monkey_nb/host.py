@@ -1,8 +1,8 @@
 """Where the agent lives: a notebook kernel, a terminal, a script.
 
-The port through which the engine reaches the *main thread* (user code, plots and ``display`` belong there)
-and the user's variables. The notebook layer installs a host that keeps widgets alive while a cell runs; without
-one, ``PlainHost`` serves scripts and tests.
+The port through which the engine reaches the *main thread* (user code, plots and ``display`` belong
+there) and the user's variables. The notebook layer installs a host that keeps widgets alive while a
+cell runs; without one, ``PlainHost`` serves scripts and tests.
 """
 
 from __future__ import annotations
@@ -28,20 +28,26 @@ class Host(Protocol):
     async def on_main(self, function: Callable[[], T]) -> T:
         """Run ``function`` on the main thread, one at a time, and return its result.
 
-        Called on the run's loop. Cancelling the await before the start drops the call; after it, interrupts it.
+        Called on the run's loop. Cancelling the await before the start drops the call; after it,
+        interrupts it.
         """
 
-    def run(self, make: Callable[[], Coroutine[Any, Any, T]], on_interrupt: Callable[[], None]) -> T:
-        """Block the calling thread until the coroutine that ``make`` builds is done, and return its result.
+    def run(
+        self, make: Callable[[], Coroutine[Any, Any, T]], on_interrupt: Callable[[], None]
+    ) -> T:
+        """Block the calling thread until the coroutine that ``make`` builds is done, and return its
+        result.
 
-        ``on_interrupt`` is called (from the blocked thread) at KeyboardInterrupt, which is then raised once the
-        run has cleaned up. Raises ``AgentError`` ``run_busy`` when called from inside such a run.
+        ``on_interrupt`` is called (from the blocked thread) at KeyboardInterrupt, which is then
+        raised once the run has cleaned up. Raises ``AgentError`` ``run_busy`` when called from
+        inside such a run.
         """
 
 
 class PlainHost:
-    """Scripts and tests: no kernel. Main-thread calls run in place when the run's loop is on the main thread,
-    else on the thread that blocks in ``run``, else on a worker thread."""
+    """Scripts and tests: no kernel. Main-thread calls run in place when the run's loop is on the
+    main thread, else on the thread that blocks in ``run``, else on a worker thread.
+    """
 
     @property
     def namespace(self) -> dict[str, Any] | None:
@@ -54,7 +60,9 @@ class PlainHost:
             return function()
         return await call_in_thread(function)
 
-    def run(self, make: Callable[[], Coroutine[Any, Any, T]], on_interrupt: Callable[[], None]) -> T:
+    def run(
+        self, make: Callable[[], Coroutine[Any, Any, T]], on_interrupt: Callable[[], None]
+    ) -> T:
         """Run the coroutine to its end on this thread's loop."""
         return _run_here(make, on_interrupt)
 
@@ -64,8 +72,9 @@ def _run_here(make: Callable[[], Coroutine[Any, Any, T]], on_interrupt: Callable
         loop = asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(make())
-    # A loop is running here and no kernel bridge serves: only re-entering the loop lets its other tasks (hooks,
-    # tools of the user) go on. nest-asyncio2 is the maintained continuation of nest_asyncio.
+    # A loop is running here and no kernel bridge serves: only re-entering the loop lets its other
+    # tasks (hooks, tools of the user) go on. nest-asyncio2 is the maintained continuation of
+    # nest_asyncio.
     try:
         import nest_asyncio2 as nest
     except ImportError:  # pragma: no cover - older installs

@@ -1,4 +1,6 @@
-"""The guards that end a run going nowhere: repeated errors, the same call again and again, empty answers."""
+"""The guards that end a run going nowhere: repeated errors, the same call again and again, empty
+answers.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ SAME_CALLS_STOP = 5
 EMPTY_ANSWERS = 3
 
 CORRECTION = (
-    "\n\n[Note: this is the third time in a row that this very call gave this very result. Calling it again will "
-    "not change anything: use the result, try something else, or answer.]"
+    "\n\n[Note: this is the third time in a row that this very call gave this very result. Calling "
+    "it again will not change anything: use the result, try something else, or answer.]"
 )
 
 
@@ -55,7 +57,9 @@ def _repeated(tool_name: str, error: AgentErrorInfo, count: int) -> AgentErrorIn
 
 
 class SameCalls:
-    """Notices the same call with the same result: a note to the model first, the end of the run later."""
+    """Notices the same call with the same result: a note to the model first, the end of the run
+    later.
+    """
 
     def __init__(self) -> None:
         self._last: tuple[str, str, str] | None = None
@@ -73,7 +77,7 @@ def same_call_stop(tool_name: str, count: int) -> AgentErrorInfo:
     """The verdict on a model that keeps calling in spite of the note."""
     return error_info(
         "run_hard_stop",
-        f"The model called {tool_name} {count} times in a row with the same input and the same result.",
+        f"The model called {tool_name} {count} times in a row with equal input and result.",
         hint="Word the task differently or choose another model.",
         details={"tool": tool_name, "count": count},
     )
@@ -84,7 +88,7 @@ def max_steps_stop(max_steps: int) -> AgentErrorInfo:
     return error_info(
         "run_hard_stop",
         f"The run reached its limit of {max_steps} steps.",
-        hint="Raise max_steps (--max-steps) or give a smaller task; what was done so far is in the conversation.",
+        hint="Raise max_steps (--max-steps) or give a smaller task; what was done is kept.",
         details={"max_steps": max_steps},
     )
 

@@ -1,7 +1,8 @@
 """One run: model call → tool calls → model call … until an answer without calls.
 
-The only place that knows the order of things. Everything a run does comes out as events; it ends with exactly one
-of ``run.completed``, ``run.failed`` and ``run.interrupted``, and leaves the conversation valid.
+The only place that knows the order of things. Everything a run does comes out as events; it ends
+with exactly one of ``run.completed``, ``run.failed`` and ``run.interrupted``, and leaves the
+conversation valid.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ logger = logging.getLogger("smoke_monkey_nb")
 
 @dataclass(frozen=True)
 class Turn:
-    """What a run is to do. ``prompt_is_new`` is false when a retried turn's prompt is in the conversation already."""
+    """What a run is to do. ``prompt_is_new`` is false when a retried turn's prompt is in the
+    conversation already.
+    """
 
     prompt: str
     prompt_is_new: bool = True
@@ -53,7 +56,9 @@ class Turn:
 
 
 class Run:
-    """Executes one turn. ``abort`` may be called from any thread, everything else on the run's loop."""
+    """Executes one turn. ``abort`` may be called from any thread, everything else on the run's
+    loop.
+    """
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """The conversation in OpenAI chat format, valid to send at every moment.
 
-A step is committed whole: the assistant message together with one result for each of its calls. What a run has not
-committed leaves no trace, so a failed prompt poisons nothing.
+A step is committed whole: the assistant message together with one result for each of its calls.
+What a run has not committed leaves no trace, so a failed prompt poisons nothing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ class Conversation:
         self._messages.extend(messages)
 
     def wire(self, system: str | None, pending: Sequence[Message]) -> list[Message]:
-        """What to send: system text, the conversation, and messages not committed yet. Shares the messages."""
+        """What to send: system text, the conversation, and messages not committed yet. Shares the
+        messages.
+        """
         head = [{"role": "system", "content": system}] if system else []
         return [*head, *self._messages, *pending]
 
@@ -86,7 +88,9 @@ def tool_message(call_id: str, text: str) -> Message:
 
 
 def images_message(images: Sequence[tuple[str, Image]]) -> Message:
-    """Images of a step's results (tool name, image): tool messages take text alone, so they follow as the user's."""
+    """Images of a step's results (tool name, image): tool messages take text alone, so they follow
+    as the user's.
+    """
     parts: list[dict[str, Any]] = []
     for tool_name, image in images:
         data = base64.b64encode(image.data).decode("ascii")
@@ -113,8 +117,8 @@ def parse_arguments(text: str) -> dict[str, Any]:
         value = json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         raise BadArguments(
-            f"the arguments are not valid JSON: {error.msg} at line {error.lineno} column {error.colno} "
-            f"(character {error.pos} of {len(text)})"
+            f"the arguments are not valid JSON: {error.msg} at line {error.lineno} "
+            f"column {error.colno} (character {error.pos} of {len(text)})"
         ) from None
     except RecursionError:
         raise BadArguments("the arguments are nested too deeply") from None
@@ -125,7 +129,13 @@ def parse_arguments(text: str) -> dict[str, Any]:
     return value
 
 
-_JSON_NAMES = {str: "a string", list: "an array", int: "a number", float: "a number", bool: "a boolean"}
+_JSON_NAMES = {
+    str: "a string",
+    list: "an array",
+    int: "a number",
+    float: "a number",
+    bool: "a boolean",
+}
 
 
 def _no_constant(name: str) -> Any:
@@ -151,7 +161,9 @@ def valid_text(text: str) -> str:
 
 
 def repair(messages: Sequence[Mapping[str, Any]]) -> list[Message]:
-    """A stored conversation made valid: unanswered calls get a result, orphaned and doubled results go."""
+    """A stored conversation made valid: unanswered calls get a result, orphaned and doubled results
+    go.
+    """
     fixed: list[Message] = []
     open_ids: list[str] = []
 

@@ -1,4 +1,6 @@
-"""One model call of a step: its attempts, each recorded, priced and shown to the after hooks; retries between them."""
+"""One model call of a step: its attempts, each recorded, priced and shown to the after hooks;
+retries between them.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,8 @@ from .usage import Usage
 
 logger = logging.getLogger("smoke_monkey_nb")
 
-#: After hooks get this long once the run is being ended, so that an interrupt ends the cell in time.
+#: After hooks get this long once the run is being ended, so that an interrupt ends the cell in
+#: time.
 ABORT_HOOK_S = 1.0
 
 
@@ -136,7 +139,8 @@ class ModelCaller:
         except Exception as failure:  # a provider of the user's own that breaks the protocol
             logger.exception("the provider %s failed", self._scope.provider.name)
             error = error_info(
-                "provider_bad_response", f"The provider failed with {type(failure).__name__}: {failure}"
+                "provider_bad_response",
+                f"The provider failed with {type(failure).__name__}: {failure}",
             )
         self.partial_text = "".join(attempt.text) if error is None or cancelled else ""
         await self._account(attempt, error)
@@ -203,7 +207,9 @@ class ModelCaller:
                 **scope.hook_facts(),
                 provider=record.provider,
                 model=record.model,
-                response=assistant_message(response.text, response.tool_calls) if response else None,
+                response=assistant_message(response.text, response.tool_calls)
+                if response
+                else None,
                 usage=attempt.usage,
                 cost_usd=cost.total_usd if cost else None,
                 duration_ms=duration_ms,
@@ -220,7 +226,9 @@ class ModelCaller:
         info = error_info("run_empty_responses", "The model gave an empty answer.", hint=hint)
         if empties >= EMPTY_ANSWERS:
             message = f"The model gave {empties} empty answers in a row."
-            raise agent_error("run_empty_responses", message, hint=hint, details={"attempts": empties})
+            raise agent_error(
+                "run_empty_responses", message, hint=hint, details={"attempts": empties}
+            )
         delay_s = self._scope.retry.backoff_s(empties)
         self._scope.warn(info, attempt=empties, max_attempts=EMPTY_ANSWERS, delay_s=delay_s)
         await asyncio.sleep(delay_s)

@@ -1,7 +1,8 @@
-"""Who may do what: rules, requests, and the decision whether a call runs, is refused, or must be asked for.
+"""Who may do what: rules, requests, and the decision whether a call runs, is refused, or must be
+asked for.
 
-``Policy`` decides without a person; ``prompts`` suspends a call until one answers. Anything unclear means *ask*,
-anything that fails means *deny*.
+``Policy`` decides without a person; ``prompts`` suspends a call until one answers. Anything unclear
+means *ask*, anything that fails means *deny*.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any, Literal, Union
+from typing import Any, Literal
 
 from . import shell_rules
 from .aio import TimedOut, call, limited
@@ -24,7 +25,9 @@ _EFFECTS = ("allow", "deny", "ask")
 
 @dataclass(frozen=True)
 class PermissionRequest:
-    """A call that wants to run. ``input`` is a copy; ``preview`` is the whole of what will happen, for a person."""
+    """A call that wants to run. ``input`` is a copy; ``preview`` is the whole of what will happen,
+    for a person.
+    """
 
     tool_call_id: str
     tool_name: str
@@ -39,10 +42,12 @@ class PermissionRequest:
 
 @dataclass(frozen=True)
 class Rule:
-    """``Rule("allow", "run_command", "git status*")``: effect, tool (a glob), and a glob on what the call is about.
+    """``Rule("allow", "run_command", "git status*")``: effect, tool (a glob), and a glob on what
+    the call is about.
 
-    The pattern is matched against the call's subject: the path for file tools, the *parsed* command for
-    ``run_command`` (see ``shell_rules``), else the input as JSON. No pattern matches every call of the tool.
+    The pattern is matched against the call's subject: the path for file tools, the *parsed* command
+    for ``run_command`` (see ``shell_rules``), else the input as JSON. No pattern matches every call
+    of the tool.
 
     Raises:
         ValueError: the effect is none of allow, deny, ask.
@@ -61,7 +66,7 @@ class Rule:
 
 
 Decider = Callable[[PermissionRequest], Any]
-PolicySpec = Union[str, Decider, Rule, Sequence[Rule]]
+PolicySpec = str | Decider | Rule | Sequence[Rule]
 
 
 @dataclass(frozen=True)
@@ -97,7 +102,9 @@ class Policy:
             self._rules = _check_rules(spec)
 
     def by_rule(self, subject: Subject) -> Effect | None:
-        """What the rules say of a call: a matching deny wins, else the first match, else ``None``."""
+        """What the rules say of a call: a matching deny wins, else the first match, else
+        ``None``.
+        """
         if subject.runs_shell:
             return _shell_effect(self._rules, subject)
         matching = [r for r in self._rules if _matches(r, subject)]

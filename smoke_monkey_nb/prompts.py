@@ -17,7 +17,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class PermissionAnswer:
-    """What a person said. ``input`` replaces the arguments; ``feedback`` reaches the model with a denial."""
+    """What a person said. ``input`` replaces the arguments; ``feedback`` reaches the model with a
+    denial.
+    """
 
     decision: str  # "allow" | "deny"
     remember: str | None = None  # None | "run" | "session"
@@ -34,7 +36,9 @@ class Answerer(Protocol):
 
 
 class OpenQuestions(Generic[T]):
-    """The questions of one agent, by tool call id. ``answer`` is thread-safe; the rest is for the run's loop."""
+    """The questions of one agent, by tool call id. ``answer`` is thread-safe; the rest is for the
+    run's loop.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -1,4 +1,5 @@
-"""What is written down of a run: one record an attempt, one a tool call; and the ports that take them.
+"""What is written down of a run: one record an attempt, one a tool call; and the ports that take
+them.
 
 The loop makes the records; telemetry stores, prices and shows them. Plain data, no pandas.
 """

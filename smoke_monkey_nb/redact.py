@@ -1,7 +1,8 @@
 """Keeps API keys out of every text that leaves the provider object.
 
-Two nets: the exact keys that this process was given (``remember_key``), and the shapes that keys usually have.
-Used for errors, logs and tool environments; the ``guards`` module has the wider net for prompts and results.
+Two nets: the exact keys that this process was given (``remember_key``), and the shapes that keys
+usually have. Used for errors, logs and tool environments; the ``guards`` module has the wider net
+for prompts and results.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ import re
 
 MASK = "[redacted]"
 _known: set[str] = set()
-# Key shapes: OpenAI/Anthropic/OpenRouter "sk-…", Groq "gsk_…", xAI "xai-…", NVIDIA "nvapi-…", Google "AIza…",
-# GitHub "ghp_…", Hugging Face "hf_…", AWS "AKIA…", and any bearer token. OpenAI's 401 text shows keys
-# with a masked middle ("sk-ab***yz"), hence the star.
+# Key shapes: OpenAI/Anthropic/OpenRouter "sk-…", Groq "gsk_…", xAI "xai-…", NVIDIA "nvapi-…",
+# Google "AIza…", GitHub "ghp_…", Hugging Face "hf_…", AWS "AKIA…", and any bearer token. OpenAI's
+# 401 text shows keys with a masked middle ("sk-ab***yz"), hence the star.
 _SHAPES = re.compile(
     r"\b(?:sk|rk|pk)-[A-Za-z0-9_*.-]{6,}"
     r"|\bgsk_[A-Za-z0-9*]{8,}|\bxai-[A-Za-z0-9*-]{8,}|\bnvapi-[A-Za-z0-9_*-]{8,}"
@@ -22,7 +23,9 @@ _SHAPES = re.compile(
 
 
 def remember_key(key: str | None) -> None:
-    """Have this exact value masked from now on (values under 6 characters are too common to mask)."""
+    """Have this exact value masked from now on (values under 6 characters are too common to
+    mask).
+    """
     if key and len(key) >= 6:
         _known.add(key)
 

@@ -1,7 +1,7 @@
 """Retry schedule for model calls.
 
-Decides *whether* and *how long* to wait; never sleeps itself, so the loop can announce the wait (``run.warning``)
-before it happens and an interrupt can cut it short. The wait curve is tenacity's.
+Decides *whether* and *how long* to wait; never sleeps itself, so the loop can announce the wait
+(``run.warning``) before it happens and an interrupt can cut it short. The wait curve is tenacity's.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ MAX_RETRY_AFTER_S = 600.0
 class RetryPolicy:
     """How retryable failures of a model call are retried.
 
-    ``max_attempts`` counts the first one too (1: never retry). Waits double from ``initial_delay_s`` up to
-    ``max_delay_s`` with jitter; a wait that the provider names (``Retry-After``) counts instead of the curve.
+    ``max_attempts`` counts the first one too (1: never retry). Waits double from
+    ``initial_delay_s`` up to ``max_delay_s`` with jitter; a wait that the provider names
+    (``Retry-After``) counts instead of the curve.
 
     Raises:
         ValueError: a number is out of range.

@@ -14,9 +14,9 @@ from .usage import Usage
 class RunResult:
     """The outcome of one run.
 
-    ``text`` is the last answer (as far as it got when interrupted). ``usage`` sums every attempt whose usage is known.
-    ``cost_usd`` is ``None`` as soon as one attempt's price is unknown. ``messages`` is the conversation after
-    the run in OpenAI chat format.
+    ``text`` is the last answer (as far as it got when interrupted). ``usage`` sums every attempt
+    whose usage is known. ``cost_usd`` is ``None`` as soon as one attempt's price is unknown.
+    ``messages`` is the conversation after the run in OpenAI chat format.
     """
 
     run_id: str

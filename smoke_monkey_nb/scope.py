@@ -1,4 +1,6 @@
-"""What every part of one run shares: its identity, its parts, its running totals, and the way to emit events."""
+"""What every part of one run shares: its identity, its parts, its running totals, and the way to
+emit events.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,9 @@ class Totals:
     priced_usd: float = 0.0
 
     def add(self, usage: Usage | None, cost: Cost | None, *, answered: bool) -> None:
-        """Count one attempt in. Without usage, an answered one is of unknown cost, a failed one of none."""
+        """Count one attempt in. Without usage, an answered one is of unknown cost, a failed one of
+        none.
+        """
         if usage is not None:
             self.usage = self.usage + usage
         elif not answered:

@@ -1,8 +1,9 @@
 """Does a shell command match a rule's pattern? Decided on the parsed command, never on its text.
 
-A command line is split into its simple commands (``a; b``, ``a && b``, ``a | b``). An *allow* pattern must match
-whole simple commands, so ``git status*`` never lets ``git status; rm -rf ~`` through; whatever the parser cannot
-see through (substitution, redirection, assignments, subshells, options that carry code) matches no allow pattern.
+A command line is split into its simple commands (``a; b``, ``a && b``, ``a | b``). An *allow*
+pattern must match whole simple commands, so ``git status*`` never lets ``git status; rm -rf ~``
+through; whatever the parser cannot see through (substitution, redirection, assignments, subshells,
+options that carry code) matches no allow pattern.
 A *deny* pattern is generous: one simple command, or the text itself, is enough.
 """
 
@@ -21,7 +22,9 @@ _CODE_OPTIONS = re.compile(r"^(-[A-Za-z]*c|-e|--eval|--command|-exec(dir)?|-ok(d
 
 @dataclass(frozen=True)
 class ParsedCommand:
-    """The simple commands of a line, each as its words; ``opaque`` when a part of it cannot be seen through."""
+    """The simple commands of a line, each as its words; ``opaque`` when a part of it cannot be seen
+    through.
+    """
 
     commands: tuple[tuple[str, ...], ...]
     opaque: bool
@@ -29,10 +32,7 @@ class ParsedCommand:
 
 def parse(command: str) -> ParsedCommand:
     """Split a POSIX shell command line."""
-    if re.search(r"[`\n\r\x00]|\$", _without_single_quotes(command)):
-        opaque = True
-    else:
-        opaque = False
+    opaque = re.search(r"[`\n\r\x00]|\$", _without_single_quotes(command)) is not None
     try:
         lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
         lexer.whitespace_split = True
@@ -52,7 +52,7 @@ def parse(command: str) -> ParsedCommand:
         else:
             words.append(token)
     opaque = opaque or any(_ASSIGNMENT.match(c[0]) or c[0] in ("{", "!", "#") for c in commands)
-    return ParsedCommand(tuple(commands), opaque or any("#" == w[:1] for c in commands for w in c))
+    return ParsedCommand(tuple(commands), opaque or any(w[:1] == "#" for c in commands for w in c))
 
 
 def _without_single_quotes(command: str) -> str:
@@ -60,7 +60,9 @@ def _without_single_quotes(command: str) -> str:
 
 
 def allow_matches(pattern: str, words: tuple[str, ...]) -> bool:
-    """Whether an allow pattern covers one simple command. A bare word allows the command without arguments only."""
+    """Whether an allow pattern covers one simple command. A bare word allows the command without
+    arguments only.
+    """
     if not fnmatchcase(" ".join(words), pattern):
         return False
     literal = set(pattern.split())

@@ -9,7 +9,7 @@ import asyncio
 import itertools
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import Any, Union
+from typing import Any
 
 from .errors import AgentError, AgentErrorInfo, agent_error
 from .providers.base import (
@@ -23,15 +23,16 @@ from .providers.base import (
 )
 from .usage import Usage
 
-#: What a script may hold: an answer's text, a response, an error to raise, a list of deltas, or a function of the
-#: request that gives one of these.
-Reply = Union[str, ModelResponse, AgentErrorInfo, Sequence[Delta], Callable[[ModelRequest], Any]]
+#: What a script may hold: an answer's text, a response, an error to raise, a list of deltas, or a
+#: function of the request that gives one of these.
+Reply = str | ModelResponse | AgentErrorInfo | Sequence[Delta] | Callable[[ModelRequest], Any]
 
 
 class ScriptedProvider:
     """Answers with the given replies, one a call; ``requests`` keeps what it was asked.
 
-    ``chunk`` is the number of characters of a text delta; ``usage`` is reported with every text reply.
+    ``chunk`` is the number of characters of a text delta; ``usage`` is reported with every text
+    reply.
     """
 
     def __init__(
@@ -89,7 +90,9 @@ _ids = itertools.count(1)
 
 
 def calls(*wanted: tuple[str, Mapping[str, Any] | str], text: str = "") -> ModelResponse:
-    """A response that calls tools: ``calls(("read_file", {"path": "a.txt"}))``; arguments as dict or raw text."""
+    """A response that calls tools: ``calls(("read_file", {"path": "a.txt"}))``; arguments as dict
+    or raw text.
+    """
     return ModelResponse(
         text=text,
         tool_calls=tuple(

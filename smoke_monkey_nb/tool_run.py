@@ -1,4 +1,6 @@
-"""Runs one permitted tool call where it belongs (loop, worker thread, main thread), with its time limit."""
+"""Runs one permitted tool call where it belongs (loop, worker thread, main thread), with its time
+limit.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ MESSAGE_LIMIT = 300
 
 
 class ToolFailure(Exception):
-    """The tool gave no result: ``info`` is for people, ``text`` (longer, perhaps a traceback) for the model."""
+    """The tool gave no result: ``info`` is for people, ``text`` (longer, perhaps a traceback) for
+    the model.
+    """
 
     def __init__(self, info: AgentErrorInfo, text: str | None = None) -> None:
         super().__init__(info.message)
@@ -64,11 +68,10 @@ async def _invoke(
         kwargs[tool.context_parameter] = context_for(scope, interaction)
     if tool.where == "loop" and is_async(tool.function):
         return to_output(await tool.function(**kwargs))
-    # Converted where it ran: a result that touches the user's objects is read on the thread that owns them.
+    # Converted where it ran: a result that touches the user's objects is read on the thread that
+    # owns them.
     work: Callable[[], Any] = functools.partial(_call_and_convert, tool.function, kwargs)
-    result = await (
-        scope.host.on_main(work) if tool.where == "main" else call_in_thread(work)
-    )
+    result = await (scope.host.on_main(work) if tool.where == "main" else call_in_thread(work))
     return result if isinstance(result, ToolOutput) else to_output(await result)
 
 
@@ -90,7 +93,9 @@ def context_for(scope: RunScope, interaction: LiveInteraction) -> ToolContext:
 
 
 class LiveInteraction:
-    """A running call's voice: live output, questions, todos. Deaf and mute once the call is over."""
+    """A running call's voice: live output, questions, todos. Deaf and mute once the call is
+    over.
+    """
 
     def __init__(self, scope: RunScope, call_id: str) -> None:
         self.call_id = call_id
@@ -112,7 +117,9 @@ class LiveInteraction:
         self._emit("todo.updated", items=[dict(i) for i in items])
 
     async def ask(self, question: str, choices: Sequence[str] | None) -> str | None:
-        """Ask the person; ``None`` when nobody is there or the time to answer passed. On the loop."""
+        """Ask the person; ``None`` when nobody is there or the time to answer passed. On the
+        loop.
+        """
         scope = self._scope
         if not await somebody_answers(scope, "ask_user.required"):
             return None
@@ -168,7 +175,8 @@ def _failure(tool_name: str, error: Exception) -> ToolFailure:
         said = f"{type(error).__name__}: {said}" if said else type(error).__name__
     said = scrub(said)
     lines = [line for line in said.splitlines() if line.strip()] or [said]
-    # The last line of a traceback names the error; any other text says the most important thing first.
+    # The last line of a traceback names the error; any other text says the most important thing
+    # first.
     message = lines[-1] if lines[0].startswith("Traceback") else lines[0]
     if len(message) > MESSAGE_LIMIT:
         message = message[: MESSAGE_LIMIT - 1] + "…"

@@ -1,7 +1,8 @@
 """The tool calls of one step: checked, hooked, permitted, run, recorded, reported.
 
-Every call gets exactly one ``tool.started`` and one ``tool.completed`` or ``tool.failed``, and exactly one result
-for the model, whatever happens to it; an interrupt too ends as the result of each call that it cut short.
+Every call gets exactly one ``tool.started`` and one ``tool.completed`` or ``tool.failed``, and
+exactly one result for the model, whatever happens to it; an interrupt too ends as the result of
+each call that it cut short.
 """
 
 from __future__ import annotations
@@ -57,10 +58,11 @@ class ToolCaller:
         self._gate = Gate(scope)
 
     async def run_step(self, calls: Sequence[ToolCall]) -> list[CallResult]:
-        """Run a step's calls concurrently (main-thread ones one after another); results in the model's order.
+        """Run a step's calls concurrently (main-thread ones one after another); results in the
+        model's order.
 
-        When cancelled, the calls are ended first; their results are then in ``results`` of the raised
-        ``StepCancelled``.
+        When cancelled, the calls are ended first; their results are then in ``results`` of the
+        raised ``StepCancelled``.
         """
         turn: asyncio.Future[None] | None = None
         tasks: list[asyncio.Task[CallResult]] = []
@@ -128,7 +130,9 @@ class _Call:
             error = failure.info
             text = f"Error ({error.code}): {failure.text}" if failure.text else None
         except asyncio.CancelledError:
-            error = error_info("tool_cancelled", "The run was interrupted before the tool was done.")
+            error = error_info(
+                "tool_cancelled", "The run was interrupted before the tool was done."
+            )
         except Exception as failure:  # our own mistake must not break the conversation
             error = error_info("tool_failed", f"{type(failure).__name__}: {failure}")
         return await self._finish(text or _error_text(error), output, error, blocked)

@@ -12,7 +12,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Usage:
-    """Token counts; 0 where the provider said nothing. Reads like a mapping too: ``usage["prompt_tokens"]``."""
+    """Token counts; 0 where the provider said nothing. Reads like a mapping too:
+    ``usage["prompt_tokens"]``.
+    """
 
     prompt_tokens: int = 0
     completion_tokens: int = 0

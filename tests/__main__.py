@@ -1,7 +1,8 @@
 """The test command: ``python -m tests`` checks style and types, then runs every test.
 
-Arguments go to pytest. Browser tests need Chromium: where it is absent and this machine installs Debian packages as
-root it is installed first, elsewhere those tests are skipped, which the summary says.
+Arguments go to pytest. Browser tests need Chromium: where it is absent and this machine installs
+Debian packages as root it is installed first, elsewhere those tests are skipped, which the summary
+says.
 """
 
 from __future__ import annotations

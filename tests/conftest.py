@@ -6,7 +6,6 @@ import socket
 from pathlib import Path
 
 import pytest
-
 from smoke_monkey_nb.providers.catalog import PROVIDERS
 
 

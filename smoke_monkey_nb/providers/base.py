@@ -1,22 +1,24 @@
 """What the loop asks of a model provider, and what it gets back.
 
-A provider yields deltas in order; the last one is always ``Completed``. It raises ``AgentError`` for every
-failure (nothing else escapes it), never retries on its own, and may be used from one event loop now and
-another later.
+A provider yields deltas in order; the last one is always ``Completed``. It raises ``AgentError``
+for every failure (nothing else escapes it), never retries on its own, and may be used from one
+event loop now and another later.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, Union
+from typing import Any, Protocol
 
 from ..usage import Usage
 
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """One model call: messages and tools in OpenAI chat-completions form. Providers must not change them."""
+    """One model call: messages and tools in OpenAI chat-completions form. Providers must not change
+    them.
+    """
 
     model: str
     messages: Sequence[Mapping[str, Any]]
@@ -25,8 +27,9 @@ class ModelRequest:
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A call the model asks for. ``arguments`` is the text as it came, possibly no JSON; ``id`` is never empty and
-    unique within its response."""
+    """A call the model asks for. ``arguments`` is the text as it came, possibly no JSON; ``id`` is
+    never empty and unique within its response.
+    """
 
     id: str
     name: str
@@ -62,7 +65,9 @@ class ThoughtDelta:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallDelta:
-    """The model began to write a call to this tool (once a call; its arguments come with ``Completed``)."""
+    """The model began to write a call to this tool (once a call; its arguments come with
+    ``Completed``).
+    """
 
     name: str
 
@@ -81,7 +86,7 @@ class Completed:
     response: ModelResponse = field(default_factory=ModelResponse)
 
 
-Delta = Union[TextDelta, ThoughtDelta, ToolCallDelta, UsageDelta, Completed]
+Delta = TextDelta | ThoughtDelta | ToolCallDelta | UsageDelta | Completed
 
 
 class Provider(Protocol):

@@ -1,7 +1,7 @@
 """The shape of a tool: what the loop knows of it, what it is given, what it gives back.
 
-Plain data and protocols only; ``define`` builds ``Tool`` objects from typed functions, ``results`` turns any
-Python value into a ``ToolOutput``.
+Plain data and protocols only; ``define`` builds ``Tool`` objects from typed functions, ``results``
+turns any Python value into a ``ToolOutput``.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from typing import Any, Literal, Protocol
 #: Characters of one tool result that the model gets (head and tail kept).
 RESULT_LIMIT = 30_000
 
-#: Where a call runs: on the agent's event loop (async functions), on a worker thread (sync functions, many at once),
-#: or on the kernel's main thread (code that touches the user's objects, one after another).
+#: Where a call runs: on the agent's event loop (async functions), on a worker thread (sync
+#: functions, many at once), or on the kernel's main thread (code that touches the user's objects,
+#: one after another).
 Where = Literal["loop", "thread", "main"]
 PreviewKind = Literal["text", "diff", "python", "shell", "json"]
 
@@ -49,7 +50,9 @@ class ToolInputError(ValueError):
 
 
 class Interaction(Protocol):
-    """What a running tool may ask of the run around it. Methods may be called from any thread, ``ask`` on the loop."""
+    """What a running tool may ask of the run around it. Methods may be called from any thread,
+    ``ask`` on the loop.
+    """
 
     def output(self, text: str) -> None:
         """Show live output (``tool.output``)."""
@@ -63,14 +66,18 @@ class Interaction(Protocol):
 
 @dataclass(frozen=True)
 class ToolContext:
-    """Given to a tool function that has a parameter annotated ``ToolContext``; not part of its schema."""
+    """Given to a tool function that has a parameter annotated ``ToolContext``; not part of its
+    schema.
+    """
 
     tool_call_id: str
     workspace: Path  # absolute, resolved
     run_id: str
     session_id: str
     interaction: Interaction
-    namespace: dict[str, Any] | None = None  # the user's variables where a notebook or script lends them
+    namespace: dict[str, Any] | None = (
+        None  # the user's variables where a notebook or script lends them
+    )
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,6 @@
-"""``python -m tests.benchmarks``: every figure of the README's speed table, each ratio within one run."""
+"""``python -m tests.benchmarks``: every figure of the README's speed table, each ratio within one
+run.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def cpu_ms(work: Callable[[], Awaitable[Any]]) -> tuple[float, float]:
 
 
 def compare(title: str, url: str, per: int, unit: str, budget: float) -> None:
-    """Bare client and agent in turn, A B A B …; prints medians and the median of the pairwise ratios."""
+    """Bare client and agent in turn, A B A B …; prints medians and the median of the pairwise
+    ratios.
+    """
 
     async def bare() -> None:
         client = openai_client(url)
@@ -59,7 +63,9 @@ def verdict(met: bool) -> str:
 
 
 def parallel_tools(count: int) -> None:
-    """How long one step with ``count`` calls of 50 ms takes, from the first start to the last end."""
+    """How long one step with ``count`` calls of 50 ms takes, from the first start to the last
+    end.
+    """
     with server("--parallel", str(count)) as url:
 
         async def once() -> float:
@@ -74,7 +80,9 @@ def parallel_tools(count: int) -> None:
 
         asyncio.run(once())
         wall = statistics.median(asyncio.run(once()) for _ in range(ROUNDS))
-    print(f"{f'{count} parallel 50 ms tools':28} {wall:8.1f} ms   budget 70 ms   {verdict(wall <= 70)}")
+    print(
+        f"{f'{count} parallel 50 ms tools':28} {wall:8.1f} ms   budget 70 ms  {verdict(wall <= 70)}"
+    )
 
 
 def fresh(code: str) -> float:
@@ -82,12 +90,19 @@ def fresh(code: str) -> float:
     env = {**os.environ, "SMOKE_MONKEY_HOME": tempfile.gettempdir()}
     runs = []
     for _ in range(ROUNDS + 2):
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env
+        )
         runs.append(float(done.stdout.split()[-1]))
     return statistics.median(runs)
 
 
-IMPORT = "import time; t = time.perf_counter(); import smoke_monkey_nb; print((time.perf_counter() - t) * 1000)"
+IMPORT = """
+import time
+t = time.perf_counter()
+import smoke_monkey_nb
+print((time.perf_counter() - t) * 1000)
+"""
 LOAD = """
 import time
 from ipykernel.zmqshell import ZMQInteractiveShell
@@ -106,8 +121,12 @@ def memory() -> None:
     with server("--steps", "400") as url:
         for name in ("bare", "ours"):
             code = f"from tests.benchmarks.__main__ import peak; peak({name!r}, {url!r})"
-            done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-            print(f"{'peak memory, 400 steps':28} {name:5} {json.loads(done.stdout)['mib']:6.1f} MiB")
+            done = subprocess.run(
+                [sys.executable, "-c", code], capture_output=True, text=True, check=True
+            )
+            print(
+                f"{'peak memory, 400 steps':28} {name:5} {json.loads(done.stdout)['mib']:6.1f} MiB"
+            )
 
 
 def peak(name: str, url: str) -> None:

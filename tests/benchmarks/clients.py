@@ -1,4 +1,6 @@
-"""The work to compare: the same conversation by the bare client, and by an agent with events and ledger."""
+"""The work to compare: the same conversation by the bare client, and by an agent with events and
+ledger.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ PADDING = "some text that a tool might well return, of a modest length; " * 4
 
 @contextmanager
 def server(*arguments: str) -> Iterator[str]:
-    """A server in a process of its own, so that its CPU is not in the figures; gives its base URL."""
+    """A server in a process of its own, so that its CPU is not in the figures; gives its base
+    URL.
+    """
     command = [sys.executable, "-m", "tests.benchmarks.server", *arguments]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -45,7 +49,11 @@ async def pause(n: int) -> str:
 def agent_for(base_url: str, max_steps: int = 1000) -> Agent:
     """An agent as a user makes one."""
     return create_agent(
-        "openai:gpt-5-mini", base_url=base_url, api_key="k", tools=[note, pause], max_steps=max_steps
+        "openai:gpt-5-mini",
+        base_url=base_url,
+        api_key="k",
+        tools=[note, pause],
+        max_steps=max_steps,
     )
 
 
@@ -57,7 +65,9 @@ def openai_client(base_url: str) -> Any:
 
 
 async def bare_loop(client: Any) -> int:
-    """The tool loop as one writes it by hand: stream, gather the fragments, call, append, again. Returns its steps."""
+    """The tool loop as one writes it by hand: stream, gather the fragments, call, append, again.
+    Returns its steps.
+    """
     tools = [note.wire(), pause.wire()]
     messages: list[Any] = [{"role": "user", "content": "go"}]
     steps = 0
@@ -89,7 +99,11 @@ async def _gather(stream: Any) -> tuple[str, dict[int, Any]]:
         for part in delta.tool_calls or ():
             call = calls.setdefault(
                 part.index,
-                {"id": part.id, "type": "function", "function": {"name": part.function.name, "arguments": ""}},
+                {
+                    "id": part.id,
+                    "type": "function",
+                    "function": {"name": part.function.name, "arguments": ""},
+                },
             )
             call["function"]["arguments"] += part.function.arguments or ""
     return text, calls

@@ -1,8 +1,9 @@
 """The loopback server of the benchmarks: replies prepared once, so that it costs next to nothing.
 
-``--deltas N`` answers every request with N text deltas; ``--steps N`` answers the first N requests of a conversation
-with one tool call each and then with text (told apart by the number of tool results, counted in the raw bytes);
-``--parallel N`` answers with N calls of the slow tool, then with text.
+``--deltas N`` answers every request with N text deltas; ``--steps N`` answers the first N requests
+of a conversation with one tool call each and then with text (told apart by the number of tool
+results, counted in the raw bytes); ``--parallel N`` answers with N calls of the slow tool, then
+with text.
 """
 
 from __future__ import annotations

@@ -77,7 +77,11 @@ async def test_hooks_run_in_order_each_seeing_what_the_earlier_left() -> None:
         seen.append(context.input["text"])
         return {"input": {"text": "two"}}
 
-    await run(echo_once(), tools=[echo], hooks=[Hooks(before_tool_call=first), {"before_tool_call": second}])
+    await run(
+        echo_once(),
+        tools=[echo],
+        hooks=[Hooks(before_tool_call=first), {"before_tool_call": second}],
+    )
     assert (seen, ran) == (["hi", "one"], ["two"])
 
 
@@ -103,7 +107,8 @@ def times_out_sync(context: Any) -> Any:
 @pytest.mark.parametrize(
     "hook",
     [
-        raises, times_out, times_out_sync, lambda c: True, lambda c: "yes", lambda c: {"inputs": {}},
+        raises, times_out, times_out_sync, lambda c: True, lambda c: "yes",
+        lambda c: {"inputs": {}},
         lambda c: {"input": "text"}, lambda c: {"block": "maybe"}, lambda c: {"reason": "why"},
         lambda c: {"input": {"text": object()}},
     ],
@@ -118,12 +123,23 @@ async def test_before_tool_call_that_fails_or_talks_nonsense_blocks(hook: Any) -
     assert ran == []
 
 
-@pytest.mark.parametrize("hook", [raises, times_out, lambda c: True, lambda c: Block("no"),
-                                  lambda c: {"messages": "none"}, lambda c: {"messages": []}])  # fmt: skip
+@pytest.mark.parametrize(
+    "hook",
+    [
+        raises, times_out, lambda c: True, lambda c: Block("no"),
+        lambda c: {"messages": "none"}, lambda c: {"messages": []},
+    ],
+)  # fmt: skip
 async def test_before_model_call_that_blocks_or_fails_ends_the_run(hook: Any) -> None:
-    result, events, agent = await run(["x"], hooks=Hooks(before_model_call=hook), hook_timeout_s=0.05)
+    result, events, agent = await run(
+        ["x"], hooks=Hooks(before_model_call=hook), hook_timeout_s=0.05
+    )
     assert result.error is not None
-    assert (result.status, result.error.code, result.error.severity) == ("failed", "hook_blocked", "fatal")
+    assert (result.status, result.error.code, result.error.severity) == (
+        "failed",
+        "hook_blocked",
+        "fatal",
+    )
     assert agent.messages == []
     check_invariants(events, agent.messages)
 
@@ -136,9 +152,13 @@ async def test_what_before_model_call_returns_is_sent_and_nothing_else_changes()
         count.append(context.step)
         return {"messages": [{"role": "user", "content": "[redacted]"}], "tools": []}
 
-    agent = create_agent(model=provider, tools=[echo], hooks=Hooks(before_model_call=redact), retry=FAST)
+    agent = create_agent(
+        model=provider, tools=[echo], hooks=Hooks(before_model_call=redact), retry=FAST
+    )
     await agent.run("secret")
-    assert [list(r.messages) for r in provider.requests] == [[{"role": "user", "content": "[redacted]"}]] * 2
+    assert [list(r.messages) for r in provider.requests] == [
+        [{"role": "user", "content": "[redacted]"}]
+    ] * 2
     assert [list(r.tools) for r in provider.requests] == [[], []]
     assert agent.messages[0]["content"] == "secret"
     assert count == [1]
@@ -167,12 +187,19 @@ async def test_after_model_call_fires_for_every_attempt() -> None:
 async def test_after_tool_call_fires_for_every_call() -> None:
     seen: list[Any] = []
     replies = [
-        calls(("echo", {"text": "fine"}), ("nope", {}), ("echo", {"wrong": 1}), ("echo", {"text": "block"})),
+        calls(
+            ("echo", {"text": "fine"}),
+            ("nope", {}),
+            ("echo", {"wrong": 1}),
+            ("echo", {"text": "block"}),
+        ),
         "done",
     ]
     hooks = Hooks(
         before_tool_call=lambda c: Block("no") if c.input["text"] == "block" else None,
-        after_tool_call=lambda c: seen.append((c.tool_name, c.result, c.error and c.error.code, c.blocked)),
+        after_tool_call=lambda c: seen.append(
+            (c.tool_name, c.result, c.error and c.error.code, c.blocked)
+        ),
     )
     await run(replies, tools=[echo], hooks=hooks)
     assert sorted(seen, key=str) == sorted(

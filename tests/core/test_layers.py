@@ -1,4 +1,6 @@
-"""The architecture is a dictionary: who may import whom, and which third-party packages each layer may use."""
+"""The architecture is a dictionary: who may import whom, and which third-party packages each layer
+may use.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,12 @@ import smoke_monkey_nb
 ROOT = Path(smoke_monkey_nb.__file__).parent
 PACKAGE = "smoke_monkey_nb"
 
-#: Each layer: the modules (by prefix) it holds, the layers it may import, the third-party packages it may use.
+#: Each layer: the modules (by prefix) it holds, the layers it may import, the third-party packages
+#: it may use.
 CORE = {
-    "aio", "errors", "events", "gate", "hook_runner", "hooks", "host", "instructions", "limits", "loop",
-    "messages", "model_call", "options", "permissions", "prompts", "records", "redact", "retry", "run_result",
-    "scope", "shell_rules", "testing", "tool_run", "toolcalls", "usage", "guards",
+    "aio", "errors", "events", "gate", "hook_runner", "hooks", "host", "instructions", "limits",
+    "loop", "messages", "model_call", "options", "permissions", "prompts", "records", "redact",
+    "retry",     "run_result", "scope", "shell_rules", "testing", "tool_run", "toolcalls", "usage", "guards",
     "providers.base", "tools.base", "tools.results",
 }  # fmt: skip
 MAY_USE = {
@@ -28,8 +31,8 @@ MAY_USE = {
     "telemetry": {"pandas", "genai_prices", "platformdirs"},
     "agent": set(),
     "notebook": {
-        "IPython", "anywidget", "ipywidgets", "traitlets", "zmq", "markdown_it", "nh3", "pygments", "ipykernel", "comm",
-        "tornado", "nest_asyncio2",
+        "IPython", "anywidget", "ipywidgets", "traitlets", "zmq", "markdown_it", "nh3", "pygments",
+        "ipykernel", "comm", "tornado", "nest_asyncio2",
     },
     "cli": {"nbclient", "nbconvert", "nbformat", "jupyterlab", "jupyter_client", "jupyter_core"},
 }  # fmt: skip
@@ -107,7 +110,8 @@ def test_there_is_no_cycle() -> None:
         module: {
             target
             for name in imports(module, path)
-            if name.startswith(PACKAGE + ".") and (target := own_target(name, known)) not in (None, module)
+            if name.startswith(PACKAGE + ".")
+            and (target := own_target(name, known)) not in (None, module)
         }
         for module, path in known.items()
     }
@@ -118,11 +122,13 @@ def test_the_package_root_imports_nothing_heavy() -> None:
     import subprocess
 
     code = (
-        "import sys; before = set(sys.modules); import smoke_monkey_nb; "
-        "heavy = {'openai', 'pandas', 'anywidget', 'IPython', 'pydantic', 'asyncio', 'ipywidgets'}; "
+        "import sys; before = set(sys.modules); import smoke_monkey_nb; heavy = {'openai', "
+        "'pandas', 'anywidget', 'IPython', 'pydantic', 'asyncio', 'ipywidgets'}; "
         "print(sorted(heavy & (set(sys.modules) - before)))"
     )
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
     assert printed.strip() == "[]"
 
 

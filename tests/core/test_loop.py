@@ -34,7 +34,8 @@ async def test_an_answer_without_calls_completes_the_run() -> None:
     result, events, agent = await run(["Hello there"])
     assert (result.status, result.text, result.steps) == ("completed", "Hello there", 1)
     assert types(events) == [
-        "run.started", "step.started", "text.delta", "text.delta", "text.end", "step.ended", "run.completed",
+        "run.started", "step.started", "text.delta", "text.delta", "text.end", "step.ended",
+        "run.completed",
     ]  # fmt: skip
     assert agent.messages == [
         {"role": "user", "content": "do it"},
@@ -61,13 +62,20 @@ async def test_calls_of_one_step_run_concurrently_and_answer_in_order() -> None:
         time.sleep(0.02 if name == "a" else 0)
         return name
 
-    replies = [calls(("meet", {"name": "a"}), ("meet", {"name": "b"}), ("meet", {"name": "c"})), "ok"]
+    replies = [
+        calls(("meet", {"name": "a"}), ("meet", {"name": "b"}), ("meet", {"name": "c"})),
+        "ok",
+    ]
     _, _, agent = await run(replies, tools=[meet])
     assert [m["content"] for m in agent.messages if m["role"] == "tool"] == ["a", "b", "c"]
 
 
 async def test_thoughts_stay_out_of_answer_and_conversation() -> None:
-    deltas = [ThoughtDelta("hmm"), TextDelta("yes"), Completed(ModelResponse(text="yes", thought="hmm"))]
+    deltas = [
+        ThoughtDelta("hmm"),
+        TextDelta("yes"),
+        Completed(ModelResponse(text="yes", thought="hmm")),
+    ]
     result, events, agent = await run([deltas])
     assert result.text == "yes"
     assert of(events, "text.thought") == [{"text": "hmm"}]
@@ -181,7 +189,9 @@ async def test_different_errors_do_not_end_the_run() -> None:
         ("", "a"),
     ],
 )
-async def test_arguments_that_break_the_schema_are_told_to_the_model(arguments: str, says: str) -> None:
+async def test_arguments_that_break_the_schema_are_told_to_the_model(
+    arguments: str, says: str
+) -> None:
     _, events, agent = await run([calls(("add", arguments)), "sorry"], tools=[add])
     failure = of(events, "tool.failed")[0]
     assert failure["error_info"].code == "tool_invalid_input"
@@ -197,7 +207,9 @@ async def test_an_unknown_tool_is_told_to_the_model() -> None:
 
 
 async def test_a_tool_that_runs_too_long_is_ended() -> None:
-    _, events, _ = await run([calls(("wait_long", {})), "ok"], tools=[wait_long], tool_timeout_s=0.05)
+    _, events, _ = await run(
+        [calls(("wait_long", {})), "ok"], tools=[wait_long], tool_timeout_s=0.05
+    )
     assert of(events, "tool.failed")[0]["error_info"].code == "tool_timeout"
 
 
@@ -289,7 +301,9 @@ async def test_the_budget_is_checked_before_each_model_call() -> None:
     from smoke_monkey_nb.telemetry.pricing import Price
 
     reply = calls(("add", {"a": 1, "b": 1}))
-    reply = ModelResponse(tool_calls=reply.tool_calls, usage=Usage(prompt_tokens=1000, total_tokens=1000))
+    reply = ModelResponse(
+        tool_calls=reply.tool_calls, usage=Usage(prompt_tokens=1000, total_tokens=1000)
+    )
     prices = {"script": Price(input_per_mtok=10.0, output_per_mtok=10.0)}
     result, _, _ = await run([reply, "never"], tools=[add], budget_usd=0.005, prices=prices)
     assert result.error is not None
@@ -324,7 +338,9 @@ async def test_leaving_the_stream_early_interrupts_the_run() -> None:
     assert not agent.active_run
 
 
-@pytest.mark.parametrize(("prompt", "error"), [("", ValueError), ("  ", ValueError), (3, TypeError)])
+@pytest.mark.parametrize(
+    ("prompt", "error"), [("", ValueError), ("  ", ValueError), (3, TypeError)]
+)
 async def test_a_wrong_prompt_raises(prompt: Any, error: type[Exception]) -> None:
     agent, _ = make([])
     with pytest.raises(error):

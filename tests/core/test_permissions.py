@@ -63,7 +63,9 @@ async def test_on_any_only_watches() -> None:
 
 async def test_a_subscriber_answers() -> None:
     agent, events = make(once(), tools=[change])
-    agent.on("permission.required", lambda e: agent.resolve_permission(e.data["tool_call_id"], "allow"))
+    agent.on(
+        "permission.required", lambda e: agent.resolve_permission(e.data["tool_call_id"], "allow")
+    )
     await agent.run("do it")
     assert ran == ["a.txt"]
     names = types(events)
@@ -96,7 +98,9 @@ async def test_the_answer_may_replace_the_input() -> None:
     agent, events = make(once(), tools=[change])
     agent.on(
         "permission.required",
-        lambda e: agent.resolve_permission(e.data["tool_call_id"], "allow", input={"path": "b.txt"}),
+        lambda e: agent.resolve_permission(
+            e.data["tool_call_id"], "allow", input={"path": "b.txt"}
+        ),
     )
     await agent.run("do it")
     assert ran == ["b.txt"]
@@ -124,7 +128,9 @@ async def test_no_answer_in_time_denies() -> None:
     assert ran == []
 
 
-@pytest.mark.parametrize(("remember", "asked"), [(None, [2, 2]), ("run", [1, 1]), ("session", [1, 0])])
+@pytest.mark.parametrize(
+    ("remember", "asked"), [(None, [2, 2]), ("run", [1, 1]), ("session", [1, 0])]
+)
 async def test_remember_allows_the_same_tool_again(remember: Any, asked: list[int]) -> None:
     replies = [calls(("change", {"path": "a"})), calls(("change", {"path": "b"})), "done"] * 2
     agent, events = make([*replies], tools=[change])
@@ -194,7 +200,8 @@ async def test_abort_while_asking_does_not_execute() -> None:
         ("allow", True), ("deny", False), (lambda r: "allow", True), (lambda r: "deny", False),
         (lambda r: "perhaps", False), (lambda r: 1 / 0, False), (lambda r: "ask", False),
         ([Rule("allow", "change")], True), ([Rule("allow", "ch*", "a.*")], True),
-        ([Rule("allow", "change", "b.*")], False), ([Rule("allow", "*"), Rule("deny", "change")], False),
+        ([Rule("allow", "change", "b.*")], False),
+        ([Rule("allow", "*"), Rule("deny", "change")], False),
     ],
 )  # fmt: skip
 async def test_policies(policy: Any, runs: bool) -> None:
@@ -247,7 +254,9 @@ async def test_an_async_policy_sees_the_request() -> None:
     ],
 )
 def test_shell_rules_match_the_parsed_command(command: str, effect: Any) -> None:
-    policy = Policy([Rule("allow", "run_command", "git status*"), Rule("deny", "run_command", "rm *")])
+    policy = Policy(
+        [Rule("allow", "run_command", "git status*"), Rule("deny", "run_command", "rm *")]
+    )
     assert policy.by_rule(Subject("run_command", command, True)) == effect or (
         effect is None and policy.by_rule(Subject("run_command", command, True)) == "deny"
     )
