@@ -27,7 +27,8 @@ TERMINAL = frozenset({"run.completed", "run.failed", "run.interrupted"})
 EVENT_TYPES = TERMINAL | {
     "run.started", "step.started", "step.ended", "text.delta", "text.thought", "text.reset",
     "text.end", "tool.started", "tool.output", "tool.completed", "tool.failed",
-    "permission.required",    "permission.resolved", "ask_user.required", "ask_user.response", "todo.updated",
+    "permission.required", "permission.resolved", "ask_user.required", "ask_user.response",
+    "todo.updated",
     "compaction.started", "compaction.completed", "run.warning",
 }  # fmt: skip
 #: A sync subscriber that takes longer than this for one event continues on its own thread.
@@ -172,7 +173,7 @@ class _Subscriber:
             result = self._call(event)
             if inspect.isawaitable(result):  # a plain function that returns a coroutine
                 self._is_async = True
-                self._task = asyncio.ensure_future(self._finish(result))  # type: ignore[assignment]
+                self._task = asyncio.ensure_future(self._finish(result))
             elif time.perf_counter() - started > SLOW_S:
                 self._move_to_thread()
 

@@ -149,7 +149,11 @@ class Run:
         response = await self._ask_model()
         calls = self._conversation.unique_ids(response.tool_calls)
         self._end_text(response)
-        verdict = await self._call_tools(response, calls) if calls else self._answer()
+        verdict: AgentErrorInfo | None = None
+        if calls:
+            verdict = await self._call_tools(response, calls)
+        else:
+            self._commit([assistant_message(self._text)])
         scope.emit(
             "step.ended",
             step=number,
@@ -182,9 +186,6 @@ class Run:
         self._model.partial_text = ""
         if text:
             self.scope.emit("text.end", text=text)
-
-    def _answer(self) -> None:
-        self._commit([assistant_message(self._text)])
 
     async def _call_tools(
         self, response: ModelResponse, calls: Sequence[ToolCall]

@@ -155,19 +155,18 @@ class ModelCaller:
             async for delta in deltas:
                 if scope.aborting:
                     raise asyncio.CancelledError
-                kind = type(delta)
-                if kind is UsageDelta:
+                if isinstance(delta, UsageDelta):
                     attempt.usage = delta.usage
                     continue
                 if attempt.ttft_ms is None:
                     attempt.ttft_ms = attempt.elapsed_ms()
                 attempt.shown = True
-                if kind is TextDelta:
+                if isinstance(delta, TextDelta):
                     text.append(delta.text)
                     emit("text.delta", text=delta.text)
-                elif kind is ThoughtDelta:
+                elif isinstance(delta, ThoughtDelta):
                     emit("text.thought", text=delta.text)
-                elif kind is Completed:
+                elif isinstance(delta, Completed):
                     attempt.response = delta.response
                     attempt.usage = delta.response.usage or attempt.usage
         if attempt.response is None:

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from . import shell_rules
 from .aio import TimedOut, call, limited
@@ -93,7 +93,7 @@ class Policy:
         if isinstance(spec, str):
             if spec not in _EFFECTS:
                 raise ValueError(f"permissions must be one of {', '.join(_EFFECTS)}, got {spec!r}")
-            self._default = spec
+            self._default = cast(Effect, spec)
         elif isinstance(spec, Rule):
             self._rules = (spec,)
         elif callable(spec):
@@ -128,7 +128,7 @@ class Policy:
         if answer not in _EFFECTS:
             logger.warning("the permission callback returned %r; denied", answer)
             return "deny", "callback"
-        return answer, "callback"
+        return cast(Effect, answer), "callback"
 
 
 def _check_rules(spec: Any) -> tuple[Rule, ...]:

@@ -93,7 +93,12 @@ class StepCancelled(Exception):
 
 def _done_future(task: asyncio.Task[Any]) -> asyncio.Future[None]:
     future: asyncio.Future[None] = task.get_loop().create_future()
-    task.add_done_callback(lambda _: future.done() or future.set_result(None))
+
+    def settle(_: object) -> None:
+        if not future.done():
+            future.set_result(None)
+
+    task.add_done_callback(settle)
     return future
 
 

@@ -21,7 +21,8 @@ PACKAGE = "smoke_monkey_nb"
 CORE = {
     "aio", "errors", "events", "gate", "hook_runner", "hooks", "host", "instructions", "limits",
     "loop", "messages", "model_call", "options", "permissions", "prompts", "records", "redact",
-    "retry",     "run_result", "scope", "shell_rules", "testing", "tool_run", "toolcalls", "usage", "guards",
+    "retry", "run_result", "scope", "shell_rules", "testing", "tool_run", "toolcalls", "usage",
+    "guards",
     "providers.base", "tools.base", "tools.results",
 }  # fmt: skip
 MAY_USE = {
