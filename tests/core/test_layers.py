@@ -22,7 +22,7 @@ CORE = {
     "aio", "errors", "events", "gate", "hook_runner", "hooks", "host", "instructions", "limits",
     "loop", "messages", "model_call", "options", "permissions", "prompts", "records", "redact",
     "retry", "run_result", "scope", "shell_rules", "testing", "tool_run", "toolcalls", "usage",
-    "guards",
+    "guards", "secrets",
     "providers.base", "tools.base", "tools.results",
 }  # fmt: skip
 MAY_USE = {
