@@ -106,20 +106,20 @@ class Answer:
     def _whole(self, out: list[Delta]) -> None:
         """A body that is no event stream."""
         if not self._kind:
-            raise self._bad(f"{self._asked.title} sent an empty answer.")
+            raise self._bad(f"{self._asked.subject} sent an empty answer.")
         if self._kind == "page":
-            raise self._bad(f"{self._asked.title} sent a web page instead of an answer.")
+            raise self._bad(f"{self._asked.subject} sent a web page instead of an answer.")
         try:
             value = self._json.parse(b"".join(self._body))
         except ValueError:
-            raise self._bad(f"{self._asked.title} sent broken JSON.") from None
+            raise self._bad(f"{self._asked.subject} sent broken JSON.") from None
         value = value[0] if isinstance(value, list) and value else value
         if isinstance(value, dict) and (value.get("error") or value.get("object") == "error"):
             raise self._error_object(value)
         choices = value.get("choices") if isinstance(value, dict) else None
         first = choices[0] if isinstance(choices, list) and choices else None
         if not isinstance(first, dict) or not isinstance(first.get("message"), dict):
-            raise self._bad(f"{self._asked.title} sent JSON that is no chat completion.")
+            raise self._bad(f"{self._asked.subject} sent JSON that is no chat completion.")
         out += self._assembler.feed(value)
         self._finish(out, done=True)
 

@@ -18,13 +18,19 @@ from .wording import retry_after_s, says_too_long, token_numbers
 
 @dataclass(frozen=True)
 class Asked:
-    """Who was asked for what: the words for messages and hints."""
+    """Who was asked for what: the words for messages and hints; ``title`` stands inside a
+    sentence."""
 
     provider: str = "provider"
     model: str = ""
     key_variable: str | None = None
     base_url: str | None = None
-    title: str = "The provider"
+    title: str = "the provider"
+
+    @property
+    def subject(self) -> str:
+        """``title`` at the beginning of a sentence."""
+        return "The" + self.title[3:] if self.title.startswith("the ") else self.title
 
 
 UNKNOWN = Asked()
@@ -119,7 +125,7 @@ def stream_error(payload: Any, asked: Asked = UNKNOWN) -> AgentError:
     if not found.retryable and found.code != "provider_bad_request":
         return AgentError(found)
     said = one_sentence(read_error_body(payload).message)
-    message = f"{asked.title} broke its answer off" + (f": {said}." if said else ".")
+    message = f"{asked.subject} broke its answer off" + (f": {said}." if said else ".")
     details = {**(found.details or {}), "cause_code": found.code}
     return AgentError(error_info("provider_stream_interrupted", message, details=details))
 
@@ -216,7 +222,7 @@ def _own_code(read: ErrorBody) -> str | None:
 def _message(
     code: str, status: int | None, read: ErrorBody, asked: Asked, details: Mapping[str, Any]
 ) -> str:
-    who = asked.title
+    who, inner = asked.subject, asked.title
     answered = f"{who} answered {status}" if status else f"{who} reported an error"
     if code == "provider_context_overflow" and "request_tokens" in details:
         used, limit = details["request_tokens"], details["limit_tokens"]
@@ -224,11 +230,11 @@ def _message(
     said = one_sentence(read.message)
     plain = {
         "provider_rate_limited": f"{who} is overloaded or limits the rate",
-        "provider_quota_exhausted": f"The account at {who} has no credit or quota left",
+        "provider_quota_exhausted": f"The account at {inner} has no credit or quota left",
         "provider_auth": f"{who} refused the key",
         "provider_model_not_found": f"{who} does not know the model {asked.model!r}",
         "provider_context_overflow": "The request is longer than the model takes",
-        "provider_content_filtered": f"The content filter of {who} refused the request",
+        "provider_content_filtered": f"The content filter of {inner} refused the request",
         "provider_timeout": f"{who} took too long",
         "provider_bad_request": f"{who} refused the request",
     }.get(code, answered)

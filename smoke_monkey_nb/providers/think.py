@@ -50,7 +50,7 @@ class ThinkSplitter:
         if closed:
             self._close, self._trim = "", True
             return thought, self._begin(rest.lstrip())
-        keep = _overlap(text, self._close)
+        keep = overlap(text, self._close)
         self._held = text[len(text) - keep :]
         return text[: len(text) - keep], ""
 
@@ -59,7 +59,7 @@ class ThinkSplitter:
         return answer
 
 
-def _overlap(text: str, tag: str) -> int:
+def overlap(text: str, tag: str) -> int:
     """Length of the longest end of ``text`` that begins ``tag``."""
     for size in range(min(len(tag) - 1, len(text)), 0, -1):
         if tag.startswith(text[-size:]):

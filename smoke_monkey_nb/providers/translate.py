@@ -55,7 +55,7 @@ def translate(error: BaseException, asked: Asked, phase: Phase) -> AgentError:
     if phase == "in the answer" and code not in ("provider_timeout", "provider_bad_response"):
         return AgentError(interrupted(asked, type(error).__name__))
     if code == "provider_timeout":
-        return AgentError(error_info(code, f"{asked.title} did not answer in time."))
+        return AgentError(error_info(code, f"{asked.subject} did not answer in time."))
     cause = error.__cause__
     if code == "provider_unavailable" and cause is not None:
         code = {
@@ -83,7 +83,7 @@ def interrupted(asked: Asked, cause: str) -> AgentErrorInfo:
 
 def timed_out(asked: Asked, seconds: float, what: str) -> AgentErrorInfo:
     """One of our own time limits passed; ``what`` completes "the provider sent …"."""
-    message = f"{asked.title} sent {what} within {seconds:g} s."
+    message = f"{asked.subject} sent {what} within {seconds:g} s."
     return error_info("provider_timeout", message, details={"timeout_s": seconds})
 
 
@@ -109,7 +109,7 @@ def _words(code: str, error: BaseException, asked: Asked) -> tuple[str, str | No
         )
     if code == "provider_content_filtered":
         return f"The content filter of {asked.title} stopped the answer.", "Rephrase the prompt."
-    return f"{asked.title} gave an answer that cannot be read ({type(error).__name__}).", None
+    return f"{asked.subject} gave an answer that cannot be read ({type(error).__name__}).", None
 
 
 def _unreachable(error: BaseException, asked: Asked) -> tuple[str, str]:
@@ -123,7 +123,7 @@ def _unreachable(error: BaseException, asked: Asked) -> tuple[str, str]:
     if any(isinstance(reason, ConnectionRefusedError) for reason in reasons) or "refused" in text:
         start = _START.get(asked.provider, "Check that the server runs and the base URL is right.")
         return f"Nothing answers for {asked.title}{where}.", start
-    return f"{asked.title}{where} cannot be reached.", "Check the network and the base URL."
+    return f"{asked.subject}{where} cannot be reached.", "Check the network and the base URL."
 
 
 _START = {
