@@ -284,7 +284,7 @@ def main() -> None:
     options = parser.parse_args()
     with FaultServer(long_text(options.deltas, pack=options.pack)) as server:
         print(server.base_url, flush=True)
-        with contextlib.suppress(KeyboardInterrupt):
+        with contextlib.suppress(KeyboardInterrupt, EOFError):
             input()
 
 
