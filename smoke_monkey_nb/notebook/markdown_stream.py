@@ -1,10 +1,11 @@
 """Markdown that grows: rendered block by block, so that only the open block is rendered again.
 
-``feed`` cuts the text at top-level blocks. A block is closed once another one has begun on a line that is complete
-(before that, ``2`` may still become ``2. item`` of the list above); closed blocks are never parsed again. The open one
-is rendered anew at each ``feed`` while it is short; a long one (a big table, a paragraph of 40 KB) each time it has
-grown by half, and a fence only at its end, with plain text added in between: the work stays linear. Where a new
-rendering only lengthens the last one, the change says just that (``Added``) instead of the whole block again.
+``feed`` cuts the text at top-level blocks. A block is closed once another one has begun on a line
+that is complete (before that, ``2`` may still become ``2. item`` of the list above); closed blocks
+are never parsed again. The open one is rendered anew at each ``feed`` while it is short; a long one
+(a big table, a paragraph of 40 KB) each time it has grown by half, and a fence only at its end,
+with plain text added in between: the work stays linear. Where a new rendering only lengthens the
+last one, the change says just that (``Added``) instead of the whole block again.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from html import unescape
-from typing import Any, Union
+from itertools import pairwise
+from typing import Any
 
 from .render import OPEN, markdown, parser, plain
 
@@ -39,7 +41,7 @@ class Added:
     text: str
 
 
-Change = Union[Piece, Added]
+Change = Piece | Added
 
 
 @dataclass
@@ -109,7 +111,9 @@ class MarkdownStream:
         tokens = _blocks(self._tail, self._env)
         starts = [token.map[0] for token in tokens]
         complete = self._tail.count("\n")
-        while len(starts) > 1 and starts[-1] >= complete:  # that line may still become another thing
+        while (
+            len(starts) > 1 and starts[-1] >= complete
+        ):  # that line may still become another thing
             starts.pop()
         lines = self._tail.split("\n")
         self._fence_end = _fence_end(tokens[len(starts) - 1], lines) if starts else None
@@ -117,7 +121,7 @@ class MarkdownStream:
             return []
         bounds = [0, *starts[1:]]
         changes: list[Change] = []
-        for begin, end in zip(bounds, bounds[1:], strict=False):
+        for begin, end in pairwise(bounds):
             changes += self._close("\n".join(lines[begin:end]) + "\n")
         self._tail = "\n".join(lines[starts[-1] :])
         return changes
@@ -137,7 +141,9 @@ class MarkdownStream:
         return change
 
     def _change(self, html: str) -> list[Change]:
-        """How the reader gets from what is shown of the open block (additions included) to ``html``."""
+        """How the reader gets from what is shown of the open block (additions included) to
+        ``html``.
+        """
         at, more = len(self.pieces), _lengthening(self._shown, html)
         if more is None:
             return [Piece(at, html)]
@@ -183,9 +189,7 @@ def _fence_end(token: Any, lines: list[str]) -> re.Pattern[str] | None:
     if token.type != "fence":
         return None
     sign = token.markup
-    end = re.compile(
-        rf"^ {{0,3}}{re.escape(sign[0])}{{{len(sign)},}}[ \t]*(?:\n|\Z)", re.MULTILINE
-    )
+    end = re.compile(rf"^ {{0,3}}{re.escape(sign[0])}{{{len(sign)},}}[ \t]*(?:\n|\Z)", re.MULTILINE)
     start = token.map[0]
     if start + 1 >= len(lines) or end.search("\n".join(lines[start + 1 :])):
         return None
@@ -193,7 +197,9 @@ def _fence_end(token: Any, lines: list[str]) -> re.Pattern[str] | None:
 
 
 def _lengthening(old: str, new: str) -> str | None:
-    """The text by which ``new`` is longer than ``old`` in its innermost last element, if that is all."""
+    """The text by which ``new`` is longer than ``old`` in its innermost last element, if that is
+    all.
+    """
     if old == new:
         return ""
     match = _CLOSERS.search(old)

@@ -1,10 +1,11 @@
 """Safe HTML from text: the only place of the notebook layer that turns text into HTML.
 
-Everything a model, a tool or a file name says is hostile, and script in a notebook page is code execution in the
-kernel. So there are three ways in, and no other: ``escape`` for plain text, ``markdown`` for answers (raw HTML is
-text to the parser, and what the parser made passes an allow-list), ``code`` and ``diff`` for things to read before
-they run. Colours are inline and of middle lightness: they read on light and on dark grounds, and survive Jupyter's
-sanitiser, which drops style sheets.
+Everything a model, a tool or a file name says is hostile, and script in a notebook page is code
+execution in the kernel. So there are three ways in, and no other: ``escape`` for plain text,
+``markdown`` for answers (raw HTML is text to the parser, and what the parser made passes an
+allow-list), ``code`` and ``diff`` for things to read before they run. Colours are inline and of
+middle lightness: they read on light and on dark grounds, and survive Jupyter's sanitiser, which
+drops style sheets.
 """
 
 from __future__ import annotations
@@ -30,15 +31,19 @@ BRACKET_LIMIT = 2_000
 #: Key in ``env``: the text is still growing, so code is not highlighted yet.
 OPEN = "smn_open"
 
-_LANGUAGES = frozenset(
-    "bash c c++ cpp console css diff docker dockerfile go html ini java javascript js json julia jsx kotlin latex lua "
-    "make markdown md php powershell python py python3 pycon r ruby rust scala sh shell sql swift toml ts tsx "
-    "typescript xml yaml yml".split()
-)
-_TAGS = set(
-    "a blockquote br code del em h1 h2 h3 h4 h5 h6 hr img li ol p pre s span strong table tbody td th thead tr "
-    "ul".split()
-)
+# fmt: off
+_LANGUAGES = frozenset({
+    "bash", "c", "c++", "cpp", "console", "css", "diff", "docker", "dockerfile", "go", "html",
+    "ini", "java", "javascript", "js", "json", "julia", "jsx", "kotlin", "latex", "lua", "make",
+    "markdown", "md", "php", "powershell", "python", "py", "python3", "pycon", "r", "ruby", "rust",
+    "scala", "sh", "shell", "sql", "swift", "toml", "ts", "tsx", "typescript", "xml", "yaml", "yml",
+})
+_TAGS = {
+    "a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "img",
+    "li", "ol", "p", "pre", "s", "span", "strong", "table", "tbody", "td", "th", "thead", "tr",
+    "ul",
+}
+# fmt: on
 _ATTRIBUTES = {
     "a": {"href", "title", "target"},
     "img": {"src", "alt", "title"},
@@ -49,9 +54,12 @@ _ATTRIBUTES = {
 }
 _STYLES = {"color", "font-style", "text-align"}
 _LINK = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
-_DATA_IMAGE = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]+", re.IGNORECASE)
+_DATA_IMAGE = re.compile(
+    r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]+", re.IGNORECASE
+)
 _ANSI = re.compile(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])|\x9b[0-?]*[ -/]*[@-~]"
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])"
+    r"|\x9b[0-?]*[ -/]*[@-~]"
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNSEEN = re.compile(
@@ -59,9 +67,11 @@ _UNSEEN = re.compile(
     "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff\ud800-\udfff]"
 )
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-# Math that Jupyter's MathJax may set later: left as it stands, else Markdown eats its backslashes and underscores.
+# Math that Jupyter's MathJax may set later: left as it stands, else Markdown eats its backslashes
+# and underscores.
 _MATH = re.compile(
-    r"\$\$.+?\$\$|\$(?![\s\d.,]*\s)[^\s$](?:[^$\n]*[^\s$\\])?\$(?!\d)|\\\(.+?\\\)|\\\[.+?\\\]", re.DOTALL
+    r"\$\$.+?\$\$|\$(?![\s\d.,]*\s)[^\s$](?:[^$\n]*[^\s$\\])?\$(?!\d)|\\\(.+?\\\)|\\\[.+?\\\]",
+    re.DOTALL,
 )
 
 
@@ -89,7 +99,8 @@ def _carriage_return(match: re.Match[str]) -> str:
 
 
 def markdown(text: str, env: dict[str, Any] | None = None) -> str:
-    """Markdown as HTML from the allow-list: no raw HTML, no remote images, no ids, classes, forms or styles.
+    """Markdown as HTML from the allow-list: no raw HTML, no remote images, no ids, classes, forms
+    or styles.
 
     ``env`` carries link definitions from one call to the next.
     """
@@ -253,4 +264,3 @@ def _diff_line(line: str) -> str:
         return _span(COMMENT, line)
     color = {"+": ADDED, "-": REMOVED}.get(line[:1], "")
     return _span(color, line)
-

@@ -42,9 +42,11 @@ def money(usd: float | None) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time span as a person says it: ``0.4 s``, ``12 s``, ``2 min 05 s``."""
+    """A time span as a person says it: ``40 ms``, ``1.4 s``, ``12 s``, ``2 min 05 s``."""
+    if seconds < 0.995:
+        return f"{max(0, round(seconds * 1000))} ms"
     if seconds < 9.95:
-        return f"{max(0.0, seconds):.1f} s"
+        return f"{seconds:.1f} s"
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

@@ -1,0 +1,374 @@
+// Draws one run of an agent. Python holds the truth: `head` and `questions` are synced state, everything else comes as
+// numbered messages of operations (see board.py). HTML is only ever inserted where Python's renderer made it; all other
+// text goes in as text. A view that is new, late or missed a message says `ready` and is sent the whole story.
+
+const RUNNING = new Set(["starting", "running", "waiting"]);
+const VOID = new Set(["BR", "HR", "IMG"]);
+const LIVE_LIMIT = 20000;
+const TOAST_MS = 10000;
+
+function make(tag, mark, text) {
+  const node = document.createElement(tag);
+  if (mark) node.className = mark;
+  if (text !== undefined) node.textContent = text;
+  return node;
+}
+
+function fromRendered(html) {
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  return template.content.firstElementChild;
+}
+
+function button(action, label, onClick) {
+  const node = make("button", "smn-button", label);
+  node.type = "button";
+  node.dataset.action = action;
+  // The second click of a double click may land on the next question's button.
+  node.addEventListener("click", (event) => event.detail < 2 && onClick(node));
+  return node;
+}
+
+function duration(seconds) {
+  if (seconds < 9.95) return `${seconds.toFixed(seconds < 1 ? 0 : 1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, "0")} s`;
+}
+
+// The element that text of a growing Markdown block goes into.
+function innermost(node) {
+  for (;;) {
+    let last = node.lastChild;
+    if (last?.nodeType === 3 && !last.data.trim() && last.previousSibling?.nodeType === 1) {
+      last = last.previousSibling;
+    }
+    if (last?.nodeType !== 1 || VOID.has(last.tagName)) return node;
+    node = last;
+  }
+}
+
+function appendText(node, text) {
+  if (node.lastChild?.nodeType === 3) node.lastChild.appendData(text);
+  else node.append(text);
+}
+
+class RunView {
+  constructor(model, el) {
+    this.model = model;
+    this.id = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
+    this.blocks = new Map();
+    this.cards = new Map();
+    this.seq = -1;
+    this.synced = false;
+    this.refocus = false;
+    this.build(el);
+    this.listeners = [
+      ["msg:custom", (message) => this.receive(message)],
+      ["change:head", () => this.drawHead()],
+      ["change:questions", () => this.drawQuestions()],
+    ];
+    for (const [name, listener] of this.listeners) model.on(name, listener);
+    this.timer = setInterval(() => this.tick(), 1000);
+    this.drawHead();
+    this.drawQuestions();
+    this.askForAll();
+  }
+
+  build(el) {
+    this.root = make("section", "smn-run");
+    this.root.setAttribute("aria-label", "Agent run");
+    // Keys typed here are answers, not commands of the notebook.
+    this.root.dataset.lmSuppressShortcuts = "true";
+    this.head = make("header", "smn-head");
+    this.facts = make("div", "smn-facts");
+    this.stop = button("stop", "Stop", (node) => {
+      node.disabled = true;
+      node.textContent = "Stopping…";
+      this.send({ t: "stop" });
+    });
+    this.stop.classList.add("smn-stop");
+    this.stop.title = "End this run";
+    this.head.append(this.facts);
+    this.why = make("div", "smn-why");
+    this.body = make("div", "smn-body");
+    this.body.setAttribute("role", "log");
+    this.toasts = make("div", "smn-toasts");
+    this.notices = make("details", "smn-notices");
+    this.notices.append(make("summary", "smn-line"));
+    this.notices.hidden = true;
+    this.spoken = make("div", "smn-spoken");
+    this.spoken.setAttribute("role", "status");
+    this.root.append(this.head, this.why, this.body, this.notices, this.toasts, this.spoken);
+    el.append(this.root);
+  }
+
+  destroy() {
+    clearInterval(this.timer);
+    for (const [name, listener] of this.listeners) this.model.off(name, listener);
+  }
+
+  send(intent) {
+    this.model.send(intent);
+  }
+
+  askForAll() {
+    this.synced = false;
+    this.send({ t: "ready", view: this.id });
+  }
+
+  receive(message) {
+    if (message.t === "all" && message.view === this.id) {
+      for (const node of this.blocks.values()) if (!node.smnOpen) node.remove();
+      this.toasts.replaceChildren();
+      while (this.notices.children.length > 1) this.notices.lastChild.remove();
+      this.blocks = new Map([...this.blocks].filter(([, node]) => node.smnOpen));
+      this.seq = message.n;
+      this.synced = true;
+      this.apply(message.ops);
+    } else if (message.t === "ops" && this.synced && message.n > this.seq) {
+      if (message.n > this.seq + 1) this.askForAll();
+      else {
+        this.seq = message.n;
+        this.apply(message.ops);
+      }
+    }
+  }
+
+  apply(ops) {
+    for (const [name, key, ...rest] of ops) this[`op_${name}`]?.(key, ...rest);
+  }
+
+  op_put(key, html) {
+    const node = fromRendered(html);
+    if (!node) return;
+    const old = this.blocks.get(key);
+    if (old?.tagName === "DETAILS" && old.smnToggled && node.tagName === "DETAILS") {
+      node.open = old.open;
+      node.smnToggled = true;
+    }
+    this.place(key, node, old);
+  }
+
+  op_piece(key, at, html) {
+    this.piece(key, at).innerHTML = html;
+  }
+
+  op_add(key, at, text) {
+    appendText(innermost(this.piece(key, at)), text);
+  }
+
+  op_live(key, text) {
+    const node = this.blocks.get(key);
+    const live = node?.querySelector("[data-live]");
+    if (!live) return;
+    const atEnd = live.scrollTop + live.clientHeight >= live.scrollHeight - 8;
+    appendText(live, text);
+    if (live.textContent.length > 2 * LIVE_LIMIT) live.textContent = live.textContent.slice(-LIVE_LIMIT);
+    if (node.classList.contains("smn-tool") && !node.smnToggled) node.open = true;
+    if (atEnd) live.scrollTop = live.scrollHeight;
+  }
+
+  op_cut(key) {
+    this.blocks.get(key)?.remove();
+    this.blocks.delete(key);
+  }
+
+  op_toast(key, html, isOld) {
+    const node = fromRendered(html);
+    if (!node) return;
+    if (isOld) return this.file(node);
+    node.setAttribute("role", node.dataset.severity === "info" ? "status" : "alert");
+    const close = button("dismiss", "×", () => this.file(node));
+    close.setAttribute("aria-label", "Dismiss");
+    node.append(close);
+    this.toasts.append(node);
+    let timer;
+    const start = () => {
+      timer = setTimeout(() => {
+        node.classList.add("smn-fading");
+        timer = setTimeout(() => this.file(node), 400);
+      }, TOAST_MS);
+    };
+    const pause = () => {
+      clearTimeout(timer);
+      node.classList.remove("smn-fading");
+    };
+    node.addEventListener("mouseenter", pause);
+    node.addEventListener("focusin", pause);
+    node.addEventListener("mouseleave", start);
+    node.addEventListener("focusout", start);
+    start();
+  }
+
+  // A notice that had its time stays readable, folded.
+  file(node) {
+    if (node.parentNode === this.notices) return;
+    node.classList.remove("smn-fading");
+    node.removeAttribute("role");
+    node.querySelector("button")?.remove();
+    this.notices.append(node);
+    const count = this.notices.children.length - 1;
+    this.notices.firstChild.textContent = count === 1 ? "1 notice" : `${count} notices`;
+    this.notices.hidden = false;
+  }
+
+  piece(key, at) {
+    const block = this.blocks.get(key) ?? this.place(key, make("div", "smn-text"));
+    while (block.children.length <= at) block.append(make("div", "smn-piece"));
+    return block.children[at];
+  }
+
+  place(key, node, old) {
+    if (old) old.replaceWith(node);
+    else {
+      let next = null;
+      for (const child of this.body.children) {
+        if (child.smnKey > key) {
+          next = child;
+          break;
+        }
+      }
+      this.body.insertBefore(node, next);
+    }
+    node.smnKey = key;
+    node.querySelector(":scope > summary")?.addEventListener("click", () => (node.smnToggled = true));
+    this.blocks.set(key, node);
+    return node;
+  }
+
+  drawHead() {
+    const head = this.model.get("head") ?? {};
+    const status = head.status ?? "starting";
+    if (this.root.dataset.status !== status) this.spoken.textContent = head.word ?? "";
+    this.root.dataset.status = status;
+    this.facts.replaceChildren(make("span", "smn-dot"));
+    for (const [mark, text] of head.parts ?? []) this.facts.append(make("span", mark, text));
+    this.why.textContent = head.why ?? "";
+    this.why.hidden = !head.why;
+    this.elapsed = [head.elapsed_s ?? 0, performance.now()];
+    if (!RUNNING.has(status)) this.stop.remove();
+    else if (!this.stop.isConnected) {
+      this.stop.disabled = false;
+      this.stop.textContent = "Stop";
+      this.head.append(this.stop);
+    }
+  }
+
+  tick() {
+    const node = this.facts.querySelector(".smn-elapsed");
+    if (node && RUNNING.has(this.root.dataset.status)) {
+      node.textContent = duration(this.elapsed[0] + (performance.now() - this.elapsed[1]) / 1000);
+    }
+    for (const card of this.cards.values()) card.tick?.();
+  }
+
+  drawQuestions() {
+    const open = this.model.get("questions") ?? [];
+    const ids = new Set(open.map((question) => question.id));
+    for (const [id, card] of this.cards) {
+      if (ids.has(id)) continue;
+      this.refocus ||= card.node.contains(document.activeElement);
+      card.bar.remove();
+      card.node.smnOpen = false;
+      card.node.classList.remove("smn-open");
+      this.cards.delete(id);
+    }
+    for (const question of open) if (!this.cards.has(question.id)) this.drawQuestion(question);
+  }
+
+  drawQuestion(question) {
+    const node = fromRendered(question.html);
+    if (!node) return;
+    this.place(question.key, node, this.blocks.get(question.key));
+    node.smnOpen = true;
+    node.classList.add("smn-open");
+    const card = { node, bar: make("div", "smn-bar"), shown: performance.now() };
+    this.cards.set(question.id, card);
+    this[`bar_${question.kind}`](question, card);
+    node.append(card.bar);
+    node.tabIndex = -1;
+    node.setAttribute("role", "group");
+    node.setAttribute("aria-label", question.label);
+    this.spoken.textContent = question.label;
+    // Focus moves only from one of our questions to the next: never away from what somebody types elsewhere.
+    if (this.refocus) node.focus({ preventScroll: true });
+    card.wasMoved = this.refocus;
+    this.refocus = false;
+  }
+
+  answer(question, card, intent) {
+    if (card.done) return;
+    card.done = true;
+    this.refocus = card.node.contains(document.activeElement);
+    for (const control of card.bar.querySelectorAll("button, input")) control.disabled = true;
+    card.bar.setAttribute("aria-busy", "true");
+    this.send({ t: "answer", id: question.id, ...intent });
+  }
+
+  bar_permission(question, card) {
+    const reason = make("input", "smn-input");
+    reason.placeholder = "Reason, if you deny (optional)";
+    reason.setAttribute("aria-label", "Reason for a denial");
+    const decide = (action) => this.answer(question, card, { action, feedback: reason.value });
+    const [allow, session, deny] = [
+      ["allow", "Allow"],
+      ["allow-session", "Allow for session"],
+      ["deny", "Deny"],
+    ].map(([action, label]) => button(action, label, () => decide(action)));
+    allow.classList.add("smn-primary");
+    allow.title = "Key: a";
+    deny.title = "Key: d or Esc";
+    card.bar.append(allow, session, deny, reason);
+    card.node.addEventListener("keydown", (event) => {
+      if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
+      const isTyping = event.target === reason;
+      if (card.wasMoved && performance.now() - card.shown < 400) return;
+      const action = isTyping
+        ? { Enter: "deny" }[event.key]
+        : { a: "allow", d: "deny", Escape: "deny" }[event.key];
+      if (isTyping && event.key === "Escape") card.node.focus();
+      if (!action) return;
+      event.preventDefault();
+      event.stopPropagation();
+      decide(action);
+    });
+  }
+
+  bar_ask(question, card) {
+    const reply = (text) => this.answer(question, card, { action: "answer", text });
+    for (const choice of question.choices) card.bar.append(button("choose", choice, () => reply(choice)));
+    const form = make("div", "smn-reply");
+    const input = make("input", "smn-input");
+    input.placeholder = question.choices.length ? "Or your own words" : "Your answer";
+    input.setAttribute("aria-label", "Your answer");
+    const go = button("answer", "Send", () => input.value.trim() && reply(input.value));
+    input.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.isComposing || !input.value.trim()) return;
+      event.preventDefault();
+      reply(input.value);
+    });
+    form.append(input, go);
+    card.bar.append(form);
+  }
+
+  bar_retry(question, card) {
+    const retry = button("retry", "Retry", () => this.answer(question, card, { action: "retry" }));
+    retry.classList.add("smn-primary");
+    const leave = button("stop", "Leave it", () => this.answer(question, card, { action: "stop" }));
+    const left = make("span", "smn-time");
+    card.tick = () => {
+      const seconds = question.seconds - (performance.now() - card.shown) / 1000;
+      left.textContent = seconds > 0 ? `offered for ${Math.ceil(seconds)} s` : "";
+    };
+    card.tick();
+    card.bar.append(retry, leave, left);
+  }
+}
+
+function render({ model, el }) {
+  const view = new RunView(model, el);
+  return () => view.destroy();
+}
+
+export default { render };
