@@ -137,7 +137,8 @@ def _ranking(
     if found is None:
         return None
     lowest = bool(lexicon.LOWEST.search(clause))
-    value = values[0] if values else main_number(frame)
+    ranked_by = [g for g in groups if frame.kind(g) == "number"]
+    value = next(iter([*values, *ranked_by]), main_number(frame))
     after = mentions(clause[found.end() :], [c.name for c in frame.columns])
     named = [m.name for m in after if m.start <= 2 and frame.kind(m.name) != "number"]
     by = (named[0],) if named else tuple(g for g in groups if frame.kind(g) != "number")

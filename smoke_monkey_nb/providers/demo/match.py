@@ -13,7 +13,7 @@ from .lexicon import word_set
 
 _WORD = re.compile(r"\w+")
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_a-zA-Z]+")
-_SIMILAR = 0.84
+_SIMILAR = 0.8
 _SHORTEST_FUZZY = 5  # letters; shorter words are too alike
 _LONGEST_NAME = 5  # words
 

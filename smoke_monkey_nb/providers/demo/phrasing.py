@@ -93,7 +93,8 @@ def _left_out(ask: Ask, frame: Frame) -> str:
     nulls = frame.nulls(ask.value) if ask.value and ask.how != "size" else 0
     if not nulls:
         return ""
-    return f" {number(nulls)} row{'s' if nulls > 1 else ''} without `{ask.value}` are not counted."
+    verb = "is" if nulls == 1 else "are"
+    return f" {count(nulls, 'row')} without `{ask.value}` {verb} not counted."
 
 
 def _single_value(ask: Ask, frame: Frame, title: str, table: Table) -> str:
@@ -159,6 +160,11 @@ def _distribution(ask: Ask, frame: Frame, title: str, table: Table) -> str:
 def _cleaned(ask: Ask, frame: Frame, title: str, table: Table) -> str:
     before, after = (number(row[1]) for row in table.rows[:2])
     return f"**{title}**: {before} rows before, {after} after; `{frame.name}` itself is unchanged."
+
+
+def count(n: int, thing: str) -> str:
+    """ "1 row", "2 rows"."""
+    return f"{number(n)} {thing}{'' if n == 1 else 's'}"
 
 
 def quote(text: str) -> str:

@@ -20,8 +20,8 @@ from .turn import read_turn
 from .wire import DemoRequest, Reply
 
 _VERBS = any_of(
-    "plot", "draw", "chart", "visuali[sz]e", "write", "save", "read", "open", "show", "list", "tell",
-    "run", "give", "find", "make", "create", "delete", "search", "grep", "load", "describe",
+    "plot", "draw", "chart", "visuali[sz]e", "write", "save", "read", "open", "show", "list",
+    "tell", "run", "give", "find", "make", "create", "delete", "search", "grep", "load", "describe",
     "summari[sz]e", "correlate", "ask",
 )  # fmt: skip
 _CLAUSE_END = re.compile(
@@ -30,7 +30,8 @@ _CLAUSE_END = re.compile(
 )
 _GREETINGS = any_of(
     "hi", "hello", "hey", "hallo", "good (?:morning|day|evening)", "thanks?", "help",
-    "who are you", "what are you", "what can you do", "how do(?:es)? (?:you|this) work", "what is this",
+    "who are you", "what are you", "what can you do", "how do(?:es)? (?:you|this) work",
+    "what is this",
 )  # fmt: skip
 _GREETING = re.compile(rf"^\W*{_GREETINGS}\b[^.]{{0,40}}$", re.I)
 _WRITE = r"(?:write|save|create|make|put|export)\b"

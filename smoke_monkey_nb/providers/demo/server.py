@@ -126,7 +126,12 @@ class _Handler(BaseHTTPRequestHandler):
         if fault is not None and fault.status != 200:
             self._send(fault.status, fault.body, fault.headers)
             return
-        reply = next_reply(request)
+        try:
+            reply = next_reply(request)
+        except Exception as mistake:  # a rule's own mistake: an error like any provider's
+            message = f"The demo's rules failed: {type(mistake).__name__}"
+            self._send(500, error_body(message, "demo_rules_failed"))
+            return
         if request.stream:
             self._send_events(stream(request, reply), fault)
         else:

@@ -58,8 +58,8 @@ class Work:
         if outcome is None:
             return
         if errand.keeps_quiet:
-            lines = len(outcome.text.splitlines())
+            lines = phrasing.count(len(outcome.text.splitlines()), "line")
             quiet = "and do not repeat it: such files usually hold secrets."
-            self.say(f"I read it ({lines} lines) {quiet}")
+            self.say(f"I read it ({lines}) {quiet}")
         else:
             self.say(f"`{errand.call.name}` says:\n\n{phrasing.quote(outcome.text)}")

@@ -66,7 +66,8 @@ def _written(message: Mapping[str, Any]) -> str | None:
     content = message.get("content")
     if message.get("role") != "user":
         return None
-    if isinstance(content, list) and any(p.get("type") == "image_url" for p in content):
+    parts = [p for p in content if isinstance(p, dict)] if isinstance(content, list) else []
+    if any(part.get("type") == "image_url" for part in parts):
         return None
     return text_of(content)
 
@@ -75,7 +76,8 @@ def _rounds(messages: Sequence[Mapping[str, Any]]) -> tuple[tuple[Outcome, ...],
     results = {m.get("tool_call_id"): m for m in messages if m.get("role") == "tool"}
     rounds = []
     for message in messages:
-        calls = message.get("tool_calls") if message.get("role") == "assistant" else None
+        found = message.get("tool_calls") if message.get("role") == "assistant" else None
+        calls = [c for c in found if isinstance(c, dict)] if isinstance(found, list) else []
         if calls:
             rounds.append(tuple(_outcome(call, results.get(call.get("id"))) for call in calls))
     return tuple(rounds)
