@@ -85,7 +85,9 @@ class ToolCallAssembler:
                 continue  # an entry without any content
             call_id = call.id if call.id and call.id not in used else self._new_id()
             used.add(call_id)
-            out.append(ToolCall(call_id, call.name or "unnamed", arguments.strip() or "{}"))
+            out.append(
+                ToolCall(call_id, call.name or "unnamed", arguments if arguments.strip() else "{}")
+            )
         return tuple(out)
 
     def _route(self, call_id: str, index: Any, name: str, arguments: str) -> _Open:

@@ -53,11 +53,8 @@ class SSEDecoder:
 def _datas(blocks: list[bytes]) -> list[bytes]:
     out = []
     for block in blocks:
-        if block.startswith(b"data:") and b"\n" not in block:
-            data = block[6:] if block.startswith(b"data: ") else block[5:]
-        else:
-            data = _slow(block)
-        if data:
+        plain = block[:6] == b"data: " and b"\n" not in block
+        if data := block[6:] if plain else _slow(block):
             out.append(data)
     return out
 

@@ -20,7 +20,7 @@ _PAIRS = [
     re.compile(pattern, re.IGNORECASE | re.DOTALL)
     for pattern in (
         # OpenAI, vLLM, OpenRouter, DeepSeek, Together
-        rf"maximum (?:context|prompt|model) length (?:is|of) {_LIMIT} tokens?.{{0,80}}?"
+        rf"maximum (?:context|prompt|model) length (?:is|of) {_LIMIT}(?: tokens?)?.{{0,80}}?"
         rf"(?:requested|resulted in|contains|request has|about)(?: at least| about)? {_USED}",
         # Anthropic
         rf"too long:? {_USED} tokens? > {_LIMIT}",
@@ -67,7 +67,7 @@ _ABOUT_OUTPUT = re.compile(
     r"max_(?:completion_|output_)?tokens[^.]{0,40}(?:too large|must be)", re.IGNORECASE
 )
 _WAIT = re.compile(
-    r"(?:try again|retry) (?:in|after) (?:(\d+)m)?(?:(\d+(?:\.\d+)?)(ms|s)\b)?", re.I
+    r"(?:try again|retry) (?:in|after) (?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)(ms|s)\b)?", re.I
 )
 
 
