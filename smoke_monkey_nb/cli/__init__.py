@@ -44,8 +44,8 @@ def _parser() -> argparse.ArgumentParser:
     demo = commands.add_parser(
         "demo",
         help="open the quickstart notebook in JupyterLab (no key, no network)",
-        description="Open the quickstart notebook in JupyterLab, on a copy in ./smoke-monkey-demo. Its model is the "
-        "offline demo: rules, no key, no network.",
+        description="Open the quickstart notebook in JupyterLab, on a copy in ./smoke-monkey-demo. "
+        "Its model is the offline demo: rules, no key, no network.",
     )
     demo.add_argument(
         "--once",

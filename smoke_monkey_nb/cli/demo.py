@@ -17,6 +17,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from .kernels import spec_manager
+
 NOTEBOOK = "01_quickstart.ipynb"
 DATA = "sales.csv"
 _CELL_TIMEOUT_S = 60
@@ -76,7 +78,7 @@ def run_once(directory: Path) -> int:
     import nbformat
 
     folder = _prepare(directory)
-    notebook = nbformat.read(_source(NOTEBOOK), as_version=4)
+    notebook = nbformat.read(_source(NOTEBOOK), as_version=4)  # type: ignore[no-untyped-call]
     print("Running the quickstart with the offline demo (no key, no network) …", flush=True)
     problem = execute(notebook, folder)
     page = folder / "quickstart.html"
@@ -92,6 +94,7 @@ def execute(notebook: Any, folder: Path) -> str | None:
     """Run every cell of ``notebook`` in ``folder``, in place, with this Python; returns what
     failed, if anything.
     """
+    from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
@@ -100,7 +103,7 @@ def execute(notebook: Any, folder: Path) -> str | None:
         settings = {"SMOKE_MONKEY_HOME": home, "SMOKE_MONKEY_DEMO_PACE": "0", **_quiet()}
         client = NotebookClient(
             notebook,
-            km=_this_python(),
+            km=AsyncKernelManager(kernel_spec_manager=spec_manager()),
             timeout=_CELL_TIMEOUT_S,
             resources={"metadata": {"path": str(folder)}},
             allow_errors=False,
@@ -116,23 +119,10 @@ def _quiet() -> dict[str, str]:
     return {"PYDEVD_DISABLE_FILE_VALIDATION": "1", "PYTHONUNBUFFERED": "1"}
 
 
-def _this_python() -> Any:
-    """A kernel manager that starts this Python and asks no kernelspec."""
-    from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
-    from jupyter_client.manager import AsyncKernelManager
-
-    class ThisPython(KernelSpecManager):  # type: ignore[misc]
-        def get_kernel_spec(self, kernel_name: str) -> Any:
-            argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-            return KernelSpec(argv=argv, display_name="Python 3 (ipykernel)", language="python")
-
-    return AsyncKernelManager(kernel_spec_manager=ThisPython())
-
-
 def _to_html(notebook: Any) -> str:
     from nbconvert import HTMLExporter
 
-    body, _ = HTMLExporter().from_notebook_node(notebook)
+    body, _ = HTMLExporter().from_notebook_node(notebook)  # type: ignore[no-untyped-call]
     return str(body)
 
 
@@ -163,7 +153,7 @@ def _require(*modules: str) -> None:
     missing = [m for m in modules if importlib.util.find_spec(m) is None]
     if missing:
         raise DemoProblem(
-            f"The demo needs {', '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed here.\n"
-            f'Install with:  {sys.executable} -m pip install "smoke_monkey_nb[demo]"\n'
+            f"The demo needs {', '.join(missing)}, not installed in this Python.\n"
+            f'Install with:    {sys.executable} -m pip install "smoke_monkey_nb[demo]"\n'
             f'or, in a clone:  {sys.executable} -m pip install -e ".[demo]"'
         )
