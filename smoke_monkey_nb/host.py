@@ -72,19 +72,28 @@ def _run_here(make: Callable[[], Coroutine[Any, Any, T]], on_interrupt: Callable
         loop = asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(make())
-    # A loop is running here and no kernel bridge serves: only re-entering the loop lets its other
-    # tasks (hooks, tools of the user) go on. nest-asyncio2 is the maintained continuation of
-    # nest_asyncio.
-    try:
-        import nest_asyncio2 as nest
-    except ImportError:  # pragma: no cover - older installs
-        import nest_asyncio as nest
-    nest.apply(loop)
+    _make_reentrant(loop)
     try:
         return loop.run_until_complete(make())
     except KeyboardInterrupt:
         on_interrupt()
         raise
+
+
+def _make_reentrant(loop: asyncio.AbstractEventLoop) -> None:
+    # A loop is running here and no kernel bridge serves: only re-entering the loop lets its other
+    # tasks (the user's hooks and tools among them) go on. nest-asyncio2 is the maintained
+    # continuation of nest_asyncio.
+    try:
+        import nest_asyncio2 as nest
+    except ImportError:  # pragma: no cover - older installs
+        import nest_asyncio as nest
+    patched_before = hasattr(asyncio, "_nest_patched")
+    plain_run = asyncio.run
+    nest.apply(loop)
+    if not patched_before:
+        # Its asyncio.run keeps loops open, which nobody asked for who only called run_sync.
+        asyncio.run = plain_run
 
 
 _default: Host = PlainHost()

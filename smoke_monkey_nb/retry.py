@@ -48,11 +48,10 @@ class RetryPolicy:
 
     def backoff_s(self, attempt: int) -> float:
         """The curve's wait after attempt number ``attempt``, jitter included."""
-        from tenacity import RetryCallState, wait_exponential_jitter
+        from tenacity import RetryCallState, wait_exponential, wait_random
 
         state = RetryCallState(cast(Any, None), None, (), {})
         state.attempt_number = attempt
-        curve = wait_exponential_jitter(
-            initial=self.initial_delay_s, max=self.max_delay_s, jitter=self.initial_delay_s / 4
-        )
-        return float(curve(state))
+        curve = wait_exponential(multiplier=self.initial_delay_s, max=self.max_delay_s)
+        jitter = wait_random(0, self.initial_delay_s / 4)
+        return min(float(curve(state)) + float(jitter(state)), self.max_delay_s)
