@@ -203,8 +203,13 @@ def audit_log(path: str | os.PathLike[str]) -> Hooks:
         write("model_call", context, {**facts, "usage": usage, "cost_usd": context.cost_usd})
 
     def after_tool_call(context: AfterToolCall) -> None:
-        facts = {"tool_call_id": context.tool_call_id, "tool_name": context.tool_name}
-        facts |= {"input": context.input, "result": context.result, "blocked": context.blocked}
+        facts: dict[str, Any] = {
+            "tool_call_id": context.tool_call_id,
+            "tool_name": context.tool_name,
+            "input": context.input,
+            "result": context.result,
+            "blocked": context.blocked,
+        }
         write("tool_call", context, facts)
 
     return Hooks(after_model_call=after_model_call, after_tool_call=after_tool_call)

@@ -45,7 +45,7 @@ MAY_IMPORT = {
     "telemetry": {"core", "telemetry"},
     "agent": {"core", "providers", "tools", "telemetry"},
     "notebook": {"core", "agent", "notebook", "telemetry", "providers", "tools"},
-    "cli": {"core", "agent", "providers", "telemetry", "notebook", "tools"},
+    "cli": {"core", "agent", "providers", "telemetry", "notebook", "tools", "cli"},
 }
 TYPE_ONLY = {"agent": {"pandas"}, "notebook": {"pandas"}}
 

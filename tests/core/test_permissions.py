@@ -207,7 +207,7 @@ async def test_abort_while_asking_does_not_execute() -> None:
 async def test_policies(policy: Any, runs: bool) -> None:
     from dataclasses import replace
 
-    by_path = replace(change, subject=lambda i: str(i["path"]))
+    by_path = replace(change, subject=lambda i, _: str(i["path"]))
     await run(once(), tools=[by_path], permissions=policy)
     assert bool(ran) is runs
 
