@@ -66,7 +66,7 @@ class Gate:
         """Permit or deny one call, asking where nothing decides it."""
         scope = self._scope
         context = _context(scope, call_id)
-        subject = _subject(tool, call_input)
+        subject = _subject(tool, call_input, context)
         reason = _reason_to_ask(tool, call_input, context)
         effect = scope.policy.by_rule(subject)
         if effect == "deny":
@@ -143,9 +143,9 @@ def _memory_key(subject: Subject) -> tuple[str, str | None]:
     return subject.tool_name, subject.text if subject.runs_shell else None
 
 
-def _subject(tool: Tool, call_input: Mapping[str, Any]) -> Subject:
+def _subject(tool: Tool, call_input: Mapping[str, Any], context: ToolContext) -> Subject:
     if tool.subject is not None:
-        text = tool.subject(call_input)
+        text = tool.subject(call_input, context)
     else:
         text = json.dumps(call_input, sort_keys=True, ensure_ascii=False, default=str)
     return Subject(tool.name, text, tool.runs_shell)

@@ -99,8 +99,9 @@ class Tool:
     """One line for the tool card, from the input."""
     preview: Callable[[Mapping[str, Any], ToolContext], Preview] | None = None
     """For the permission card; must not change anything."""
-    subject: Callable[[Mapping[str, Any]], str] | None = None
-    """What a permission rule's pattern is matched against (a path, a command)."""
+    subject: Callable[[Mapping[str, Any], ToolContext], str] | None = None
+    """What a permission rule's pattern is matched against: a command, or a path as it really is
+    in the workspace."""
     asks: Callable[[Mapping[str, Any], ToolContext], str | None] | None = None
     """For a read-only tool: the reason why this call must be asked for all the same, or None."""
     runs_shell: bool = False  # ``subject`` is a shell command: rules match it parsed, never as text

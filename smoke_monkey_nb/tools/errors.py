@@ -15,3 +15,11 @@ class ToolError(Exception):
 
 class WorkspaceError(ToolError, ValueError):
     """A path that may not be used: outside the workspace, or no plain file or folder."""
+
+
+class MissingFolder(WorkspaceError):
+    """A folder on the way does not exist; ``path`` is where the whole path would lead."""
+
+    def __init__(self, message: str, path: str) -> None:
+        super().__init__(message)
+        self.path = path
