@@ -53,9 +53,7 @@ def _parser() -> argparse.ArgumentParser:
         help="run it without a browser, write quickstart.html, and exit",
     )
     demo.add_argument("--no-browser", action="store_true", help="only print the address")
-    demo.add_argument(
-        "--port", type=int, help="JupyterLab's port (default: a free one from 8888 on)"
-    )
+    demo.add_argument("--port", type=int, help="JupyterLab's port (default: 8888 or the next)")
     demo.add_argument(
         "--dir",
         type=Path,

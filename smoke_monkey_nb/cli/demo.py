@@ -59,7 +59,7 @@ def _lab_arguments(options: argparse.Namespace, folder: Path) -> list[str]:
 
 
 def _jupyterlab(arguments: Sequence[str], folder: Path) -> int:
-    # An environment's own kernelspec goes before one in the user's home that may name another Python.
+    # This environment's kernelspec before one in the user's home that may name another Python.
     environment = {**os.environ, "JUPYTER_PREFER_ENV_PATH": "1"}
     command = [sys.executable, "-m", "jupyterlab", *arguments]
     process = subprocess.Popen(command, cwd=folder, env=environment)  # noqa: S603 - our own words
@@ -98,25 +98,37 @@ def execute(notebook: Any, folder: Path) -> str | None:
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
-    with tempfile.TemporaryDirectory(prefix="smoke-monkey-") as home:
-        # A store of its own: the demo's rows do not belong in the user's accounts.
-        settings = {"SMOKE_MONKEY_HOME": home, "SMOKE_MONKEY_DEMO_PACE": "0", **_quiet()}
+    with tempfile.TemporaryDirectory(prefix="smoke-monkey-", ignore_cleanup_errors=True) as home:
         client = NotebookClient(
             notebook,
             km=AsyncKernelManager(kernel_spec_manager=spec_manager()),
             timeout=_CELL_TIMEOUT_S,
             resources={"metadata": {"path": str(folder)}},
-            allow_errors=False,
         )
-        try:
-            client.execute(env={**os.environ, **settings})
-        except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
-            return str(error).strip().splitlines()[-1]
+        log = Path(home, "kernel.log")
+        with log.open("wb") as stderr:
+            try:
+                client.execute(env={**os.environ, **_settings(home)}, stderr=stderr)
+            except (CellExecutionError, CellTimeoutError) as error:
+                return _last_line(str(error))
+            except DeadKernelError as error:
+                return _last_line(log.read_text(errors="replace")) or str(error)
     return None
 
 
-def _quiet() -> dict[str, str]:
-    return {"PYDEVD_DISABLE_FILE_VALIDATION": "1", "PYTHONUNBUFFERED": "1"}
+def _settings(home: str) -> dict[str, str]:
+    """The kernel's environment: a store of its own (the demo's rows do not belong in the user's
+    accounts), no pauses in the stream, no debugger's warning about frozen modules.
+    """
+    return {
+        "SMOKE_MONKEY_HOME": home,
+        "SMOKE_MONKEY_DEMO_PACE": "0",
+        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    }
+
+
+def _last_line(text: str) -> str:
+    return (text.strip().splitlines() or [""])[-1]
 
 
 def _to_html(notebook: Any) -> str:

@@ -14,7 +14,6 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 REQUIRED = ("ipykernel", "ipython", "ipywidgets", "anywidget", "openai", "pandas", "genai-prices")
 OPTIONAL = ("jupyterlab", "notebook", "matplotlib", "nbclient", "nbconvert", "papermill")
@@ -64,8 +63,6 @@ def _line(check: Check) -> str:
 
 def _python() -> Check:
     detail = f"{platform.python_version()} at {sys.executable}, {platform.system()}"
-    if sys.version_info < (3, 10):
-        return Check("python", "fail", detail, "Python 3.10 or newer is needed.")
     return Check("python", "ok", detail)
 
 
@@ -105,7 +102,8 @@ _IN_KERNEL = """
 import ipykernel, json
 get_ipython().run_line_magic("load_ext", "smoke_monkey_nb")
 from smoke_monkey_nb.notebook.comm_pump import find_channel
-print("SMN " + json.dumps({"ipykernel": ipykernel.__version__, "pump": find_channel(get_ipython().kernel) is not None}))
+pump = find_channel(get_ipython().kernel) is not None
+print("SMN " + json.dumps({"ipykernel": ipykernel.__version__, "pump": pump}))
 """
 
 
@@ -176,9 +174,9 @@ def _model() -> Check:
 
 
 def _store() -> Check:
-    from ..telemetry.store import default_path
+    from ..telemetry.store import data_directory
 
-    folder = Path(default_path()).parent
+    folder = data_directory()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):

@@ -6,6 +6,7 @@ environment may have none; so the command is given, not looked up.
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from typing import Any
 
@@ -32,7 +33,7 @@ def ask_kernel(code: str, timeout_s: float = 30) -> str:
 
     manager = KernelManager(kernel_spec_manager=spec_manager())
     try:
-        manager.start_kernel()
+        manager.start_kernel(stderr=subprocess.DEVNULL)  # its log is not for the terminal
         client = manager.blocking_client()
         client.start_channels()
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from smoke_monkey_nb.providers.demo.phrasing import FOOTNOTE, HELLO
+from smoke_monkey_nb.providers.demo.phrasing import FOOTNOTE_ON_DATA, HELLO
 
 from .helpers import converse, notebook, reply
 
@@ -30,7 +30,7 @@ def test_a_question_about_data_looks_first_and_computes_then() -> None:
     assert "North is highest with 65" in answer
     assert "| East | 45 |" in answer
     assert "1 row without `revenue` is not counted" in answer
-    assert answer.endswith(FOOTNOTE)
+    assert answer.endswith(FOOTNOTE_ON_DATA)
 
 
 def test_chart_report_and_file_are_done_in_one_turn() -> None:
@@ -173,8 +173,9 @@ def test_the_person_is_asked_when_they_want_to_be() -> None:
 
 
 def test_a_second_run_of_the_same_prompt_asks_the_data_again() -> None:
-    namespace_listing = "sales: DataFrame, 6 rows × 6 columns\nmean_revenue_by_region: DataFrame, 3 rows × 2 columns"
-    tools = notebook(list_variables=lambda _: namespace_listing)
+    result = "mean_revenue_by_region: DataFrame, 3 rows × 2 columns"
+    listing = f"{result}\nsales: DataFrame, 6 rows × 6 columns"
+    tools = notebook(list_variables=lambda _: listing)
     calls, _ = converse("mean revenue by region", tools)
     assert calls[1].arguments == {"name": "sales"}
     assert "mean_revenue_by_region = (" in calls[2].arguments["code"]

@@ -15,9 +15,8 @@ from .frames import Frame
 from .tables import Table, cell, markdown_table, number
 from .turn import Outcome
 
-FOOTNOTE = (
-    "*I am the offline demo: rules, no model. Every number above comes from a tool's result.*"
-)
+FOOTNOTE = "*I am the offline demo: rules, no model.*"
+FOOTNOTE_ON_DATA = f"{FOOTNOTE[:-1]} Every number above comes from a tool's result.*"
 HELLO = """I am the offline demo: rules, no model. I need no key and no network, and I really use \
 the tools I am offered: I look at your variables, run pandas code that you approve, draw plots, \
 read and write files.

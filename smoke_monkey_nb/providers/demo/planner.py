@@ -117,4 +117,5 @@ def _note_todos(work: Work, clauses: Sequence[str]) -> Steps[None]:
 def _closing(work: Work) -> str:
     if not work.parts:
         work.say(phrasing.no_rule(None, ("What can you do?",)))
-    return "\n\n".join([*work.parts, phrasing.FOOTNOTE])
+    footnote = phrasing.FOOTNOTE_ON_DATA if work.findings else phrasing.FOOTNOTE
+    return "\n\n".join([*work.parts, footnote])
