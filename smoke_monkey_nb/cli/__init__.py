@@ -63,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     doctor = commands.add_parser(
         "doctor",
         help="say what works here: kernel, widgets, keys, model",
-        description="Say what works here. Keys are looked for by name; their values are never shown.",
+        description="Say what works here. Keys are looked for by name; no value is ever shown.",
     )
     doctor.add_argument("--json", action="store_true", help="print JSON")
     return parser

@@ -44,8 +44,9 @@ def open_demo(options: argparse.Namespace) -> int:
 
 def _lab_arguments(options: argparse.Namespace, folder: Path) -> list[str]:
     arguments = [
-        NOTEBOOK,
         f"--ServerApp.root_dir={folder}",
+        f"--LabApp.default_url=/lab/tree/{NOTEBOOK}",  # so that a printed address opens it, too
+        "--log-level=WARN",
         "--ServerApp.answer_yes=True",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     ]
