@@ -60,6 +60,7 @@ class Received:
     path: str
     headers: dict[str, str]
     body: bytes
+    port: int = 0  # the client's: tells connections apart
     gone: threading.Event = field(default_factory=threading.Event)
 
     @cached_property
@@ -153,7 +154,8 @@ class FaultServer:
         assert task is not None
         self._tasks.add(task)
         try:
-            while (request := await _read_request(reader)) is not None:
+            port = writer.get_extra_info("peername")[1]
+            while (request := await _read_request(reader, port)) is not None:
                 if not await self._answer(request, reader, writer):
                     break
         except (ConnectionError, asyncio.CancelledError):
@@ -220,7 +222,7 @@ def _in_order(replies: list[Reply], errors: list[str]) -> Callable[[Received], R
     return take
 
 
-async def _read_request(reader: asyncio.StreamReader) -> Received | None:
+async def _read_request(reader: asyncio.StreamReader, port: int) -> Received | None:
     try:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     except asyncio.IncompleteReadError:
@@ -230,7 +232,7 @@ async def _read_request(reader: asyncio.StreamReader) -> Received | None:
         name.lower(): value.strip() for name, _, value in (h.partition(":") for h in head[1:] if h)
     }
     body = await reader.readexactly(int(headers.get("content-length", 0)))
-    return Received(method, path, headers, body)
+    return Received(method, path, headers, body, port)
 
 
 def _head(reply: Reply) -> bytes:
