@@ -50,7 +50,7 @@ def read_ask(clause: str, frame: Frame) -> Ask | None:
     plain = lexicon.first_said(lexicon.PLAIN_KINDS, clause)
     if plain and not (plain == "size" and groups):
         return _plain(plain, values, chart)
-    ask = _ranking(clause, frame, values, groups) or _trend(clause, frame, values)
+    ask = _ranking(clause, frame, values, groups) or _trend(clause, frame, values, groups)
     ask = ask or _grouped(clause, frame, values, groups) or _by_chart(chart, frame, values)
     ask = ask or _single(clause, found, frame, values)
     if ask is None and lexicon.says(lexicon.SUMMARY, clause):
@@ -149,9 +149,9 @@ def _ranking(
     return Ask("rows", value, n=n, lowest=lowest) if value else None
 
 
-def _trend(clause: str, frame: Frame, values: Sequence[str]) -> Ask | None:
+def _trend(clause: str, frame: Frame, values: Sequence[str], groups: tuple[str, ...]) -> Ask | None:
     date = next((c.name for c in frame.columns if frame.kind(c.name) == "date"), None)
-    if date is None:
+    if date is None or (groups and frame.kind(groups[0]) != "date"):
         return None
     for unit, words in lexicon.UNITS.items():
         if lexicon.says(words, clause):

@@ -16,6 +16,8 @@ from .frames import Frame
 
 _SPLIT = 'to_json(orient="split", index=False)'
 _SPLIT_DATES = 'to_json(orient="split", index=False, date_format="iso")'
+#: Rows of a result that are printed at most when the table is large.
+SHOWN = 50
 _LINE = 88  # a chain longer than this is broken into lines
 _SIZE = "figsize=(7, 4)"
 _PERIODS = {"day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m", "year": "%Y"}
@@ -53,7 +55,7 @@ def read_csv(path: str, name: str) -> Snippet:
     lines = [
         "import pandas as pd\n",
         f"{name} = pd.{reader}({_text(path)}{options})",
-        f"print({name}.head().{_SPLIT_DATES})",
+        f"print({name}.head().{_SPLIT})",
     ]
     return Snippet("\n".join(lines), name, f"Load {path}")
 
@@ -96,6 +98,17 @@ def _assign(source: str, *steps: str) -> list[str]:
     return ["<result> = (", f"    {source}", *(f"    {step}" for step in steps), ")"]
 
 
+def _show(frame: Frame) -> str:
+    """Print the result, only its head where there may be more rows than fit a tool's result."""
+    head = f".head({SHOWN})" if max(frame.rows, len(frame.columns)) > 10 * SHOWN else ""
+    return _print(f"<result>{head}", frame)
+
+
+def _print(result: str, frame: Frame) -> str:
+    dates = any(c.dtype.startswith("datetime") for c in frame.columns)
+    return f"print({result}.{_SPLIT_DATES if dates else _SPLIT})"
+
+
 def _how_word(ask: Ask) -> str:
     return _HOW_WORDS.get(ask.how, ask.how)
 
@@ -120,7 +133,7 @@ def _aggregate(ask: Ask, frame: Frame) -> _Written:
     if ask.chart:
         lines += _grouped_chart(ask, value, words)
     name = identifier(_how_word(ask), "" if ask.how == "size" else value, "by", *ask.groups)
-    return [*lines, f"print(<result>.{_SPLIT})"], name, words
+    return [*lines, _show(frame)], name, words
 
 
 def _grouped_chart(ask: Ask, value: str, words: str) -> list[str]:
@@ -181,7 +194,7 @@ def _trend(ask: Ask, frame: Frame) -> _Written:
         options = f'x="{ask.unit}", y={_col(value)}, legend=False, {look}, {_SIZE}'
         lines += _draw(f"<result>.plot.{ask.chart}", options, words, "", value)
     name = identifier(_how_word(ask), ask.value or "", "by", ask.unit)
-    return [*lines, f"print(<result>.{_SPLIT})"], name, words
+    return [*lines, _show(frame)], name, words
 
 
 def _summary(ask: Ask, frame: Frame) -> _Written:
@@ -190,15 +203,17 @@ def _summary(ask: Ask, frame: Frame) -> _Written:
     described = ".describe().T" if numbers else '.describe(include="all").T'
     rounding = [".round(2)"] if numbers else []
     steps = [described, *rounding, '.rename_axis("column")', ".reset_index()"]
-    lines = [*_assign(source, *steps), f"print(<result>.{_SPLIT_DATES})"]
+    lines = [*_assign(source, *steps), _show(frame)]
     return lines, identifier(frame.name, "summary"), f"Summary of {frame.name}"
 
 
 def _missing(ask: Ask, frame: Frame) -> _Written:
+    counted = [".sum()", ".sort_values(ascending=False)"]
+    named = ['.rename_axis("column")', '.reset_index(name="missing")']
     lines = [
-        '<result> = <frame>.isna().sum().rename_axis("column").reset_index(name="missing")',
+        *_assign("<frame>.isna()", *counted, *named),
         '<result>["percent"] = (100 * <result>["missing"] / len(<frame>)).round(1)',
-        f"print(<result>.{_SPLIT})",
+        _show(frame),
     ]
     return lines, identifier(frame.name, "missing"), "Missing values"
 
@@ -216,7 +231,7 @@ def _rows(ask: Ask, frame: Frame) -> _Written:
     pick, word = ("nsmallest", "lowest") if ask.lowest else ("nlargest", "highest")
     lines = [
         f"<result> = <frame>.{pick}({ask.n or 5}, {_col(ask.value)})",
-        f"print(<result>.{_SPLIT_DATES})",
+        _print("<result>", frame),
     ]
     name = identifier(word, ask.value or "", "rows")
     return lines, name, f"The {ask.n or 5} rows with the {word} {ask.value}"
@@ -225,6 +240,8 @@ def _rows(ask: Ask, frame: Frame) -> _Written:
 def _correlation(ask: Ask, frame: Frame) -> _Written:
     pair = ask.value and ask.other
     columns = f"[[{_col(ask.value)}, {_col(ask.other)}]]" if pair else '.select_dtypes("number")'
+    if len(frame.columns) > SHOWN:
+        columns += "" if pair else f".iloc[:, :{SHOWN // 2}]"
     lines = [f"<result> = <frame>{columns}.corr().round(3)"]
     if ask.chart:
         lines += _scatter_chart(ask)
@@ -258,7 +275,7 @@ def _counts(ask: Ask, frame: Frame) -> _Written:
     words = f"Rows by {group}"
     if ask.chart:
         lines += _grouped_chart(ask, "rows", words)
-    return [*lines, f"print(<result>.{_SPLIT_DATES})"], identifier("rows", "by", group), words
+    return [*lines, _show(frame)], identifier("rows", "by", group), words
 
 
 _WRITERS: dict[str, Callable[[Ask, Frame], _Written]] = {

@@ -11,9 +11,7 @@ from dataclasses import dataclass
 
 _FRAME_TYPES = ("DataFrame", "GeoDataFrame", "polars.DataFrame")
 _SHAPE = re.compile(r"([\d,_]+)\s*(?:rows?)?\s*[x×,]\s*([\d,_]+)\s*(?:col)?")
-_DATE_NAME = re.compile(
-    r"(?:^|_)(?:date|day|time|timestamp|datetime|month|when|created|ordered)(?:_|$)|_at$", re.I
-)
+_DATE_NAME = re.compile(r"(?:^|_)(?:date|timestamp|datetime)(?:_|$)|_at$", re.I)
 _NUMBER = re.compile(r"u?int|float|double|decimal|number|Int|Float|UInt", re.I)
 
 

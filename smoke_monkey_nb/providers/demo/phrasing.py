@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .asks import Ask
+from .codegen import SHOWN
 from .frames import Frame
 from .tables import Table, cell, markdown_table, number
 from .turn import Outcome
@@ -83,7 +84,7 @@ def _extremes(ask: Ask, frame: Frame, title: str, table: Table) -> str:
     text = f"**{title}**: {label(first)} is {one} with {number(first[-1])}"
     if len(rows) > 1:
         text += f", {label(last)} {other} with {number(last[-1])}"
-        text += f" (of the {len(rows)} shown)" if ask.n else ""
+        text += f" (of the {len(rows)} shown)" if ask.n or len(rows) == SHOWN else ""
     text += "."
     return f"{text}{_left_out(ask, frame)}"
 
@@ -181,6 +182,8 @@ def quote(text: str) -> str:
 def failed(outcome: Outcome, what: str) -> str:
     """Say honestly that a call did not work, and how the tool worded it."""
     reason = _reason(outcome.text)
+    if outcome.error is None:
+        return f"**Not readable: {what}.** `{outcome.name}` printed no result that I can read back."
     if outcome.error == "permission_denied":
         return f"**Not done: {what}.** `{outcome.name}` was not allowed: {reason}"
     if outcome.error == "tool_blocked":
