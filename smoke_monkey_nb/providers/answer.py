@@ -11,10 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import AgentError, agent_error
+from .asked import UNKNOWN, Asked
 from .assemble import Assembler
 from .base import Delta
-from .classify import UNKNOWN, Asked, classify, stream_error
-from .error_body import read_error_body
 from .fragments import make_call_id
 from .sse import ErrorData, SSEDecoder
 from .wire_json import WireJson
@@ -93,7 +92,7 @@ class Answer:
                         break
                     raise self._bad("An event of the answer's stream is no JSON.") from None
                 if type(data) is ErrorData:
-                    raise stream_error(chunk, self._asked)
+                    raise self._stream_error(chunk)
                 out += feed(chunk)
         except AgentError as error:
             self.failure = error
@@ -123,7 +122,15 @@ class Answer:
         out += self._assembler.feed(value)
         self._finish(out, done=True)
 
+    def _stream_error(self, value: Any) -> AgentError:
+        from .classify import stream_error  # late: its patterns cost a start 20 ms
+
+        return stream_error(value, self._asked)
+
     def _error_object(self, value: dict[str, Any]) -> AgentError:
+        from .classify import classify
+        from .error_body import read_error_body
+
         info = classify(None, self._headers, value, self._asked)
         if info.code == "provider_unavailable" and read_error_body(value).status is None:
             return self._bad(info.message)

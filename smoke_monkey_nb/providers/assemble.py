@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..errors import agent_error
+from ..errors import AgentError, agent_error
 from ..usage import Usage
+from .asked import UNKNOWN, Asked
 from .base import (
     Completed,
     Delta,
@@ -22,7 +23,6 @@ from .base import (
     ToolCallDelta,
     UsageDelta,
 )
-from .classify import UNKNOWN, Asked, stream_error
 from .fragments import ToolCallAssembler, make_call_id
 from .think import ThinkSplitter
 from .tokens import read_usage
@@ -109,9 +109,14 @@ class Assembler:
     def _check(self, chunk: dict[str, Any], choices: Any) -> None:
         kinds = (chunk.get("object"), chunk.get("type"))
         if chunk.get("error") or "error" in kinds:
-            raise stream_error(chunk, self._asked)
+            raise self._error(chunk)
         if choices is not None and not isinstance(choices, list):
             raise agent_error("provider_bad_response", "The answer's choices are no list.")
+
+    def _error(self, payload: dict[str, Any]) -> AgentError:
+        from .classify import stream_error  # late: its patterns cost a start 20 ms
+
+        return stream_error(payload, self._asked)
 
     def _choice(self, choice: dict[str, Any], out: list[Delta]) -> None:
         delta = choice.get("delta")
@@ -130,7 +135,7 @@ class Assembler:
         if reason := choice.get("finish_reason"):
             self._finish_reason = str(reason)
             if reason == "error" or choice.get("error"):
-                raise stream_error(choice, self._asked)
+                raise self._error(choice)
             if (usage := choice.get("usage")) is not None:  # Moonshot
                 self._take_usage(usage, out, closing=False)
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from ..errors import AgentError, AgentErrorInfo, error_info
 from ..redact import remember_key
+from .asked import Asked
 from .base import Delta, ModelRequest, Provider
-from .classify import Asked
 from .clients import Endpoint, is_loopback
 from .known import PROVIDERS, ProviderSpec, takes_images
 from .ollama import installed_models, ollama_url

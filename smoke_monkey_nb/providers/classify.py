@@ -8,32 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ..errors import CODES, AgentError, AgentErrorInfo, error_info
+from .asked import UNKNOWN, Asked
 from .error_body import ErrorBody, one_sentence, read_error_body
 from .wording import retry_after_s, says_too_long, token_numbers
-
-
-@dataclass(frozen=True)
-class Asked:
-    """Who was asked for what: the words for messages and hints; ``title`` stands inside a
-    sentence."""
-
-    provider: str = "provider"
-    model: str = ""
-    key_variable: str | None = None
-    base_url: str | None = None
-    title: str = "the provider"
-
-    @property
-    def subject(self) -> str:
-        """``title`` at the beginning of a sentence."""
-        return "The" + self.title[3:] if self.title.startswith("the ") else self.title
-
-
-UNKNOWN = Asked()
 
 _QUOTA = {
     "insufficient_quota", "billing_hard_limit_reached", "billing_not_active",

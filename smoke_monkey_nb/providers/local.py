@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import AgentError, agent_error, error_info
+from .asked import Asked
 from .assemble import Assembler
 from .base import Delta, ModelRequest
-from .classify import Asked, classify
 from .tagged_calls import TaggedCalls
 
 _CONTEXT = 8192  # tokens; what the file allows may need more memory than there is
@@ -126,6 +126,8 @@ class LocalModel:
     def _translated(self, error: Exception) -> AgentError:
         if isinstance(error, AgentError):
             return error
+        from .classify import classify
+
         found = classify(400, None, str(error), self._asked)
         if found.code == "provider_context_overflow":
             return AgentError(found)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import AgentError
 from .answer import Answer
+from .asked import Asked
 from .base import Delta, ModelRequest
-from .classify import Asked
 from .clients import Endpoint, LoopClients
 from .fragments import make_call_id
 from .options import refused_by, refused_option, remember_refusal, request_body

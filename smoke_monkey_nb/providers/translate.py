@@ -12,7 +12,7 @@ import asyncio
 from typing import Any, Literal
 
 from ..errors import AgentError, AgentErrorInfo, error_info
-from .classify import Asked, classify
+from .asked import Asked
 
 Phase = Literal["before the answer", "in the answer"]
 
@@ -93,6 +93,8 @@ def timed_out(asked: Asked, seconds: float, what: str) -> AgentErrorInfo:
 
 
 def _from_answer(error: Any, response: Any, asked: Asked) -> AgentErrorInfo:
+    from .classify import classify  # late: its patterns cost a start 20 ms
+
     try:
         body: Any = response.content
     except Exception:  # the body was never read

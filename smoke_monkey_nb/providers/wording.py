@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import datetime, timezone
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 _N = r"(?P<{}>\d[\d,_]*)"
@@ -116,6 +115,8 @@ def retry_after_s(
 
 
 def _until(date: str, now: datetime | None) -> float | None:
+    from email.utils import parsedate_to_datetime
+
     try:
         moment = parsedate_to_datetime(date)
     except (TypeError, ValueError, IndexError):

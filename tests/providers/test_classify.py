@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from smoke_monkey_nb.providers.classify import Asked, classify
+from smoke_monkey_nb.providers.asked import Asked
+from smoke_monkey_nb.providers.classify import classify
 from smoke_monkey_nb.providers.wording import retry_after_s
 
 from ..fault_server import HTML

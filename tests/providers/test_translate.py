@@ -11,7 +11,7 @@ import openai
 import pytest
 
 from smoke_monkey_nb.errors import CODES, AgentError, agent_error
-from smoke_monkey_nb.providers.classify import Asked
+from smoke_monkey_nb.providers.asked import Asked
 from smoke_monkey_nb.providers.translate import CODE_OF, code_of, is_cancel, translate
 
 ASKED = Asked("openai", "gpt-x", "OPENAI_API_KEY", "https://api.openai.com/v1", "OpenAI")
