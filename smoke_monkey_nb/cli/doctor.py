@@ -101,8 +101,8 @@ def _extras() -> Check:
 _IN_KERNEL = """
 import ipykernel, json
 get_ipython().run_line_magic("load_ext", "smoke_monkey_nb")
-from smoke_monkey_nb.notebook.comm_pump import find_channel
-pump = find_channel(get_ipython().kernel) is not None
+from smoke_monkey_nb.notebook.comm_pump import supports_pump
+pump = supports_pump(get_ipython().kernel)
 print("SMN " + json.dumps({"ipykernel": ipykernel.__version__, "pump": pump}))
 """
 
