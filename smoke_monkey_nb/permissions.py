@@ -65,8 +65,16 @@ class Rule:
             raise TypeError("tool and pattern of a Rule must be strings")
 
 
+@dataclass(frozen=True)
+class RulesFirst:
+    """Rules for a while on top of a policy: what they do not decide, ``otherwise`` does."""
+
+    rules: tuple[Rule, ...]
+    otherwise: Any
+
+
 Decider = Callable[[PermissionRequest], Any]
-PolicySpec = str | Decider | Rule | Sequence[Rule]
+PolicySpec = str | Decider | Rule | Sequence[Rule] | RulesFirst
 
 
 @dataclass(frozen=True)
@@ -90,7 +98,11 @@ class Policy:
         self._default: Effect = "ask"
         self._rules: tuple[Rule, ...] = ()
         self._decider: Decider | None = None
-        if isinstance(spec, str):
+        if isinstance(spec, RulesFirst):
+            below = Policy(spec.otherwise)
+            self._default, self._decider = below._default, below._decider
+            self._rules = (*spec.rules, *below._rules)
+        elif isinstance(spec, str):
             if spec not in _EFFECTS:
                 raise ValueError(f"permissions must be one of {', '.join(_EFFECTS)}, got {spec!r}")
             self._default = cast(Effect, spec)

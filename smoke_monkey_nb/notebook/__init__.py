@@ -1,0 +1,1 @@
+"""The notebook side: magics, the bridge to the main thread, the views and the transcript."""

@@ -1,0 +1,133 @@
+"""The magics: they parse their line and hand over."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, no_var_expand
+
+from .options import cell_parser, parse_cell, split_prompt
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .bridge import MainThreadBridge
+    from .session import NotebookSession
+
+_COSTS_HELP = """%agent_costs [--session NAME | --all]
+
+The cost of every model call of this kernel's agents as a pandas DataFrame, one row an attempt.
+--session NAME: that session's, from the store on disk. --all: everything in the store."""
+_RESET_HELP = """%agent_reset
+
+Forget the current conversation and what was allowed for it. The accounts stay."""
+_CONFIG_HELP = """%agent_config [key=value ...]
+
+Set defaults for agent cells; the keys are the options of create_agent, view and retry_offer_s.
+Without any, show what is set (keys masked). A value may be the name of a variable, as in
+%agent_config hooks=my_hooks"""
+
+
+@magics_class
+class AgentMagics(Magics):
+    """``%%agent`` and its companions, for one shell."""
+
+    def __init__(self, shell: Any, session: NotebookSession, bridge: MainThreadBridge) -> None:
+        super().__init__(shell)
+        self.session = session
+        self.bridge = bridge
+
+    @no_var_expand
+    @line_cell_magic
+    def agent(self, line: str, cell: str | None = None) -> None:
+        """Run an agent in this cell. ``%%agent ?`` shows the options and examples."""
+        if _wants_help(line):
+            _say(cell_parser("%agent" if cell is None else "%%agent").format_help())
+        elif cell is not None:
+            self._run(parse_cell(line), cell)
+        elif line.strip():
+            options, prompt = split_prompt(line)
+            self._run(parse_cell(options, "%agent"), prompt)
+        else:
+            _say(self._status())
+
+    @no_var_expand
+    @line_magic
+    def agent_costs(self, line: str) -> pd.DataFrame | None:
+        """The cost of every model call, one row an attempt. ``%agent_costs ?`` shows more."""
+        if _wants_help(line):
+            _say(_COSTS_HELP)
+            return None
+        from ..telemetry.queries import costs
+
+        words = shlex.split(line)
+        if not words:
+            return costs()
+        if words == ["--all"]:
+            return costs(all_time=True)
+        if len(words) == 2 and words[0] == "--session":
+            return costs(session=words[1])
+        raise UsageError("%agent_costs takes --session NAME, --all, or nothing")
+
+    @line_magic
+    def agent_reset(self, line: str) -> None:
+        """Forget the current conversation."""
+        if _wants_help(line):
+            _say(_RESET_HELP)
+        elif line.strip():
+            raise UsageError("%agent_reset takes no arguments")
+        else:
+            done = self.session.reset()
+            _say("The conversation was reset." if done else "There is no conversation yet.")
+
+    @no_var_expand
+    @line_magic
+    def agent_config(self, line: str) -> None:
+        """Set or show defaults of agent cells. ``%agent_config ?`` shows more."""
+        if _wants_help(line):
+            _say(_CONFIG_HELP)
+            return
+        if line.strip():
+            self.session.configure(_pairs(line))
+        _say(self._shown_config())
+
+    def _run(self, options: Any, prompt: str) -> None:
+        from .cell_run import CellRunner
+
+        CellRunner(self.shell, self.session, self.bridge).run(options, prompt)
+
+    def _status(self) -> str:
+        agent = self.session.current
+        if agent is None:
+            return "No agent yet. Write a prompt after %agent, or below %%agent; %agent ? helps."
+        return (
+            f"{agent.model} · session {agent.session_id} · {len(agent.messages)} messages · "
+            f"${agent.spent_usd:.4f}"
+        )
+
+    def _shown_config(self) -> str:
+        config = self.session.shown_config()
+        if not config:
+            return "Nothing is set; the defaults of create_agent count. %agent_config ? helps."
+        return "\n".join(f"{key} = {value!r}" for key, value in config.items())
+
+
+def _wants_help(line: str) -> bool:
+    return line.strip() in ("?", "-h", "--help")
+
+
+def _say(text: str) -> None:
+    print(text)  # noqa: T201 - a magic's answer is its output
+
+
+def _pairs(line: str) -> dict[str, str]:
+    try:
+        words = shlex.split(line, posix=True)
+    except ValueError as error:
+        raise UsageError(f"%agent_config: {error}") from None
+    bad = [word for word in words if "=" not in word]
+    if bad:
+        raise UsageError(f"%agent_config: {bad[0]!r} is not key=value")
+    return dict(word.split("=", 1) for word in words)
