@@ -3,13 +3,14 @@
 The wire is append-only where it can be: an operation is a short list, ``["add", block, piece,
 text]`` for text that only grows, ``["piece", block, piece, html]`` for one Markdown block,
 ``["put", block, html]`` for a whole card, ``["live", block, text]`` for tool output and thoughts,
-``["toast", block, html]``, ``["cut", block]``. ``snapshot`` gives the operations that build the
-page from nothing, for a view that is late or was reloaded. HTML comes from ``cards`` and ``render``
-alone.
+``["toast", block, html, is_old]``, ``["cut", block]``. ``snapshot`` gives the operations that build
+the page from nothing, for a view that is late or was reloaded. HTML comes from ``cards`` and
+``render`` alone.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,6 +31,8 @@ from .story import RunStory
 Operation = list[Any]
 #: Characters of live output that one flush sends; a tool that prints faster is shown with gaps.
 LIVE_CHUNK = 4_000
+#: A notice older than this is shown folded to a page that is late.
+FRESH_S = 8.0
 
 
 class Board:
@@ -40,6 +43,7 @@ class Board:
         self._dirty: dict[int, Block] = {}
         self._streams: dict[int, MarkdownStream] = {}
         self._consumed: dict[int, int] = {}  # parts of a text, characters of live text
+        self._noticed_at: dict[int, float] = {}
         self._signatures: dict[int, Any] = {}  # what a card was last put for
 
     def touch(self, blocks: Sequence[Block]) -> None:
@@ -63,7 +67,8 @@ class Board:
         if isinstance(block, (ThoughtBlock, ToolBlock)):
             return self._update_live(block)
         if isinstance(block, NoticeBlock):
-            return [["toast", block.key, card(block, LIVE_LOOK)]]
+            self._noticed_at[block.key] = time.monotonic()
+            return [["toast", block.key, card(block, LIVE_LOOK), False]]
         if is_open_question(block):
             return []  # travels as state, so that a reloaded page shows it
         return [["put", block.key, card(block, LIVE_LOOK)]]
@@ -107,7 +112,8 @@ class Board:
         if isinstance(block, ThoughtBlock) and block.is_void:
             return []
         if isinstance(block, NoticeBlock):
-            return [["toast", block.key, card(block, LIVE_LOOK), True]]
+            age_s = time.monotonic() - self._noticed_at.get(block.key, 0.0)
+            return [["toast", block.key, card(block, LIVE_LOOK), age_s > FRESH_S]]
         return [] if is_open_question(block) else [["put", block.key, card(block, LIVE_LOOK)]]
 
 

@@ -203,7 +203,7 @@ def _why(block: PermissionBlock, look: Look) -> str:
 
 def preview(block: PermissionBlock, look: Look) -> str:
     """The whole of what will run, unseen characters spelt out; the transcript's is bounded."""
-    text = visible(block.preview)
+    text = visible(block.preview).rstrip("\n")
     if look.is_static:
         text = wording.bounded(text, 2 * CARD_LIMIT)
     if block.preview_kind == "diff":

@@ -7,6 +7,7 @@ server's IOPub limit cuts it off.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,11 @@ STATIC = Path(__file__).parent / "static"
 @lru_cache(maxsize=2)
 def _asset(name: str) -> str:
     """A front-end file without comment lines and indentation: it is sent with every run."""
-    lines = (line.strip() for line in (STATIC / name).read_text(encoding="utf-8").splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith(("//", "/*", "*")))
+    text = (STATIC / name).read_text(encoding="utf-8")
+    if name.endswith(".css"):
+        text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    lines = (line.strip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
 class LiveWidget(anywidget.AnyWidget):

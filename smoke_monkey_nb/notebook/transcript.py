@@ -56,9 +56,7 @@ def html(story: RunStory) -> str:
 
 def text(story: RunStory) -> str:
     """The transcript as plain text."""
-    lines = [head_line(story)]
-    if story.model_reason:
-        lines.append(plain(story.model_reason))
+    lines = [head_line(story), plain(story.model_reason or "")]
     lines += [block_text(block) for block in _bounded_blocks(story)]
     return "\n\n".join(line for line in lines if line)
 
@@ -82,8 +80,12 @@ def head_line(story: RunStory) -> str:
 
 def block_text(block: Block) -> str:
     """One block as plain text; ``""`` for what a reader is not shown."""
+    return plain(_block_text(block)).strip("\n")
+
+
+def _block_text(block: Block) -> str:
     if isinstance(block, TextBlock):
-        return "" if block.is_void else plain(block.text).strip()
+        return "" if block.is_void else block.text
     if isinstance(block, ThoughtBlock):
         return ""
     if isinstance(block, ToolBlock):
@@ -92,13 +94,13 @@ def block_text(block: Block) -> str:
         if block.decision is None:
             return f"? {block.tool_name} asks for permission"
         verdict = wording.decision(block.decision, block.by, block.remember)
-        said = f": {plain(block.feedback)}" if block.feedback else ""
-        return f"{verdict}: {plain(block.tool_name)}{said}"
+        said = f": {block.feedback}" if block.feedback else ""
+        return f"{verdict}: {block.tool_name}{said}"
     if isinstance(block, AskBlock):
-        return f"? {plain(block.question)}\n→ {plain(block.answer or '') or 'No answer'}"
+        return f"? {block.question}\n→ {block.answer or 'No answer'}"
     if isinstance(block, TodoBlock):
         marks = {"completed": "[x]", "in_progress": "[~]"}
-        return "\n".join(f"{marks.get(s, '[ ]')} {plain(words)}" for s, words in block.items)
+        return "\n".join(f"{marks.get(s, '[ ]')} {words}" for s, words in block.items)
     return _remark_text(block)
 
 
@@ -106,18 +108,18 @@ def _tool_text(block: ToolBlock) -> str:
     sign = wording.TOOL_SIGNS[block.status]
     line = f"{sign} {block.tool_name} {wording.one_line(block.summary)}".rstrip()
     if block.error is not None:
-        return plain(f"{line}: {block.error.message}")
-    result = wording.bounded(plain(block.result), RESULT_LIMIT)
+        return f"{line}: {block.error.message}"
+    result = wording.bounded(block.result, RESULT_LIMIT)
     indented = "\n".join(f"    {r}" for r in result.splitlines())
-    return plain(line) + (f"\n{indented}" if indented else "")
+    return line + (f"\n{indented}" if indented else "")
 
 
 def _remark_text(block: NoticeBlock | NoteBlock | ErrorBlock) -> str:
     if isinstance(block, NoteBlock):
-        return plain(block.text)
+        return block.text
     hint = f" {block.error.hint}" if block.error.hint else ""
     sign = "!" if isinstance(block, NoticeBlock) else "✕"
-    return plain(f"{sign} {block.error.message}{hint} [{block.error.code}]")
+    return f"{sign} {block.error.message}{hint} [{block.error.code}]"
 
 
 def _bounded_blocks(story: RunStory) -> list[Block]:
