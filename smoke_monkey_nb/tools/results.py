@@ -6,6 +6,7 @@ pictures an image. Never raises for what a value's own class does wrong.
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from . import pictures, tables, values
@@ -52,6 +53,10 @@ def _text(value: Any) -> str:
         return values.describe(value)
     if values.is_data(value):
         return values.as_json(value)
+    if inspect.iscoroutine(value):
+        text = values.describe(value)
+        value.close()  # nobody will await it; keeps Python from warning about that
+        return text
     plain = values.plain_text(value)
     return values.describe(value) if plain is None else plain
 

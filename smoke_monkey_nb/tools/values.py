@@ -16,6 +16,7 @@ import inspect
 import json
 import math
 import os
+import pathlib
 import reprlib
 import types
 import uuid
@@ -71,6 +72,13 @@ def describe(value: Any, limit: int = _REPR) -> str:
     return _bound(_safe_repr(value), limit)
 
 
+def is_scalar(value: Any) -> bool:
+    """A single value of Python or numpy, whose text is known to be harmless."""
+    kinds = (*_SIMPLE, bytes, dt.date, dt.time, dt.timedelta, decimal.Decimal, complex, enum.Enum)
+    more = (uuid.UUID, fractions.Fraction, pathlib.PurePath)
+    return isinstance(value, (*kinds, *more)) or tables.is_scalar(value)
+
+
 def type_name(value: Any) -> str:
     """``DataFrame``, ``polars.DataFrame``, ``mymodule.Thing``."""
     kind = type(value)
@@ -84,9 +92,9 @@ def _safe_repr(value: Any) -> str:
     try:
         if isinstance(value, _SIMPLE):
             return _short_repr(value)
-        # For builtin containers, reprlib stays bounded however many items there are.
+        # Of builtin containers only so many items are looked at, however many there are.
         if type(value) in (list, tuple, dict, set, frozenset):
-            return _repr_shortener().repr(value)
+            return _BoundedRepr().repr(value)
         text = repr(value)
     except Exception as error:
         return f"<{type_name(value)} object; its repr raised {type(error).__name__}>"
@@ -108,12 +116,23 @@ def _int_text(value: int) -> str:
         return f"<an integer of {value.bit_length():,} bits>"
 
 
-def _repr_shortener() -> reprlib.Repr:
-    shortener = reprlib.Repr()
-    shortener.maxlist = shortener.maxtuple = shortener.maxset = shortener.maxdict = 50
-    shortener.maxfrozenset = shortener.maxset
-    shortener.maxstring = shortener.maxother = 500
-    return shortener
+class _BoundedRepr(reprlib.Repr):
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlist = self.maxtuple = self.maxdict = self.maxset = self.maxfrozenset = 1_000
+        self.maxstring = self.maxother = _REPR
+        self.maxlong = 4_000
+
+    def repr_dict(self, x: dict[Any, Any], level: int) -> str:
+        """In the dict's own order; the base class sorts the keys."""
+        if not x or level <= 0:
+            return "{...}" if x else "{}"
+        pairs = [
+            f"{self.repr1(key, level - 1)}: {self.repr1(value, level - 1)}"
+            for key, value in islice(x.items(), self.maxdict)
+        ]
+        more = [f"… {len(x) - self.maxdict:,} more …"] if len(x) > self.maxdict else []
+        return "{" + ", ".join(pairs + more) + "}"
 
 
 def _bound(text: str, limit: int) -> str:
@@ -135,9 +154,7 @@ def _describe_lazy(value: Any) -> str | None:
     if isinstance(value, types.GeneratorType):
         return f"<generator {value.__qualname__}, not run; give a list to see its items>"
     if inspect.iscoroutine(value):
-        text = f"<coroutine {value.__qualname__}, not awaited>"
-        value.close()  # nobody will await it: keeps Python from warning about that
-        return text
+        return f"<coroutine {value.__qualname__}, not awaited>"
     if isinstance(value, types.AsyncGeneratorType):
         return f"<async generator {value.__qualname__}, not run>"
     if inspect.isawaitable(value):
