@@ -111,7 +111,7 @@ class AgentMagics(Magics):
         config = self.session.shown_config()
         if not config:
             return "Nothing is set; the defaults of create_agent count. %agent_config ? helps."
-        return "\n".join(f"{key} = {value!r}" for key, value in config.items())
+        return "\n".join(f"{key} = {_shown(value)}" for key, value in config.items())
 
 
 def _wants_help(line: str) -> bool:
@@ -120,6 +120,17 @@ def _wants_help(line: str) -> bool:
 
 def _say(text: str) -> None:
     print(text)  # noqa: T201 - a magic's answer is its output
+
+
+def _shown(value: Any) -> str:
+    """A value in one line; a tool by its name, anything large by its type."""
+    if isinstance(value, list):
+        return f"[{', '.join(_shown(v) for v in value)}]"
+    name = getattr(value, "name", None) or getattr(value, "__name__", None)
+    if isinstance(name, str):
+        return f"<{name}>"
+    text = repr(value)
+    return text if len(text) <= 120 else f"<{type(value).__name__}>"
 
 
 def _pairs(line: str) -> dict[str, str]:
