@@ -1,7 +1,7 @@
 """Run the notebooks and save them with their outputs: ``python notebooks/refresh.py``.
 
-They run in a temporary folder with a copy of the data, so nothing of this machine gets into them; a path that did is an
-error, not a commit.
+They run in a temporary folder with a copy of the data, so nothing of this machine gets into them;
+a path that did is an error, not a commit.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .kernels import spec_manager
+from .kernels import async_manager_class
 
 NOTEBOOK = "01_quickstart.ipynb"
 DATA = "sales.csv"
@@ -95,14 +96,13 @@ def execute(notebook: Any, folder: Path) -> str | None:
     """Run every cell of ``notebook`` in ``folder``, in place, with this Python; returns what
     failed, if anything.
     """
-    from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
     with tempfile.TemporaryDirectory(prefix="smoke-monkey-", ignore_cleanup_errors=True) as home:
         client = NotebookClient(
             notebook,
-            km=AsyncKernelManager(kernel_spec_manager=spec_manager()),
+            kernel_manager_class=async_manager_class(),
             timeout=_CELL_TIMEOUT_S,
             resources={"metadata": {"path": str(folder)}},
         )
@@ -129,7 +129,8 @@ def _settings(home: str) -> dict[str, str]:
 
 
 def _last_line(text: str) -> str:
-    return (text.strip().splitlines() or [""])[-1]
+    plain = re.sub(r"\x1b\[[\d;]*m", "", text)  # tracebacks come in colour
+    return (plain.strip().splitlines() or [""])[-1]
 
 
 def _to_html(notebook: Any) -> str:

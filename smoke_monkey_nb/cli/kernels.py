@@ -11,7 +11,7 @@ import sys
 from typing import Any
 
 
-def spec_manager() -> Any:
+def _spec_manager() -> Any:
     """A kernelspec manager that answers every name with this Python."""
     from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 
@@ -23,6 +23,19 @@ def spec_manager() -> Any:
     return ThisPython()
 
 
+def async_manager_class() -> Any:
+    """A kernel manager class whose kernels are this Python; nbclient makes, owns and ends one."""
+    from jupyter_client.manager import AsyncKernelManager
+    from traitlets import default
+
+    class ThisPythonManager(AsyncKernelManager):
+        @default("kernel_spec_manager")
+        def _own_specs(self) -> Any:
+            return _spec_manager()
+
+    return ThisPythonManager
+
+
 def ask_kernel(code: str, timeout_s: float = 30) -> str:
     """Start a kernel, run ``code`` in it, end it; returns what the code printed.
 
@@ -31,7 +44,7 @@ def ask_kernel(code: str, timeout_s: float = 30) -> str:
     """
     from jupyter_client.manager import KernelManager
 
-    manager = KernelManager(kernel_spec_manager=spec_manager())
+    manager = KernelManager(kernel_spec_manager=_spec_manager())
     try:
         manager.start_kernel(stderr=subprocess.DEVNULL)  # its log is not for the terminal
         client = manager.blocking_client()

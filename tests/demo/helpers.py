@@ -1,4 +1,4 @@
-"""A notebook in miniature: what the demo's tools would say, without the tools."""
+"""A notebook in miniature: the looking tools are the real ones, so their wording is tested, too."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -13,6 +14,8 @@ import pandas as pd
 from smoke_monkey_nb.providers.demo.frames import Column, Frame
 from smoke_monkey_nb.providers.demo.planner import next_reply
 from smoke_monkey_nb.providers.demo.wire import Call, Reply, read_request
+from smoke_monkey_nb.tools import variables
+from smoke_monkey_nb.tools.base import ToolContext
 
 Tool = Callable[[Mapping[str, Any]], str]
 
@@ -43,17 +46,30 @@ def sales() -> pd.DataFrame:
     )
 
 
+class _NoPerson:
+    """Interaction without anybody there."""
+
+    def output(self, text: str) -> None:
+        pass
+
+    async def ask(self, question: str, choices: Sequence[str] | None) -> str | None:
+        return None
+
+    def todos(self, items: Sequence[Mapping[str, Any]]) -> None:
+        pass
+
+
+def _context() -> ToolContext:
+    namespace = {"sales": sales(), "rate": 1.1}
+    return ToolContext("call", Path(), "run", "session", _NoPerson(), namespace)
+
+
 def list_variables(_: Mapping[str, Any]) -> str:
-    return "sales: DataFrame, 6 rows × 6 columns\nrate: float = 1.1"
+    return variables.list_variables(_context())
 
 
 def inspect_variable(arguments: Mapping[str, Any]) -> str:
-    if arguments["name"] != "sales":
-        return "1.1"
-    lines = [
-        f"  {c.name}: {c.dtype}" + (f", {c.nulls} missing" * bool(c.nulls)) for c in SALES.columns
-    ]
-    return "\n".join(["DataFrame, 6 rows × 6 columns", *lines])
+    return variables.inspect_variable(arguments["name"], _context())
 
 
 def python(namespace: dict[str, Any]) -> Tool:

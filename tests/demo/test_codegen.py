@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 
 import pandas as pd
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from smoke_monkey_nb.providers.demo.asks import Ask, read_ask
 from smoke_monkey_nb.providers.demo.codegen import identifier, snippet
 from smoke_monkey_nb.providers.demo.frames import Column, Frame
-from smoke_monkey_nb.providers.demo.tables import read_table
+from smoke_monkey_nb.providers.demo.tables import read_figures, read_table
 
 from .helpers import SALES, python, sales
 
@@ -19,7 +18,7 @@ from .helpers import SALES, python, sales
 def run(ask: Ask, frame: pd.DataFrame | None = None, about: Frame = SALES) -> list[tuple]:
     made = snippet(ask, about)
     printed = python({about.name: sales() if frame is None else frame})({"code": made.code})
-    table = read_table(printed)
+    table = read_figures(printed) if made.columns is None else read_table(printed, made.columns)
     assert table is not None, printed
     return list(table.rows)
 
@@ -48,7 +47,7 @@ def test_missing_values_are_counted_for_every_column() -> None:
 
 
 def test_total_of_one_column() -> None:
-    assert run(Ask("total", "revenue", how="sum")) == [("revenue", 233.0)]
+    assert run(Ask("total", "revenue", how="sum")) == [("total revenue", 233.0)]
 
 
 def test_largest_rows() -> None:
@@ -113,7 +112,14 @@ def test_identifiers_are_valid_names() -> None:
     assert identifier("2024").isidentifier()
 
 
-def test_json_with_names_alone_is_a_table_too() -> None:
-    table = read_table("noise\n" + json.dumps({"revenue": 1.5}) + "\n")
+def test_csv_is_found_behind_other_output() -> None:
+    table = read_table(
+        '[Figure: 690×390]\nregion,revenue\n"East, far",1.5\nWest,\n\nmore', ["region"]
+    )
     assert table is not None
-    assert table.rows == (("revenue", 1.5),)
+    assert table.rows == (("East, far", 1.5), ("West", None))
+
+
+def test_no_csv_is_no_table() -> None:
+    assert read_table("nothing here", ["region"]) is None
+    assert read_figures("nothing here") is None

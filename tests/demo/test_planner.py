@@ -38,9 +38,7 @@ def test_chart_report_and_file_are_done_in_one_turn() -> None:
     tools = notebook(
         write_file=lambda a: seen.update(a) or "written",
         read_file=refuse("tool_blocked"),
-        run_python=lambda _: (
-            '{"columns":["region","revenue"],"data":[["North",65.0],["East",45.0]]}'
-        ),
+        run_python=lambda _: "region,revenue\nNorth,65.0\nEast,45.0\n",
     )
     prompt = (
         "Which region has the highest mean revenue? "
@@ -173,8 +171,8 @@ def test_the_person_is_asked_when_they_want_to_be() -> None:
 
 
 def test_a_second_run_of_the_same_prompt_asks_the_data_again() -> None:
-    result = "mean_revenue_by_region: DataFrame, 3 rows × 2 columns"
-    listing = f"{result}\nsales: DataFrame, 6 rows × 6 columns"
+    result = "mean_revenue_by_region: DataFrame, shape (3, 2), 3 rows × 2 columns"
+    listing = f"{result}\nsales: DataFrame, shape (6, 6), 6 rows × 6 columns"
     tools = notebook(list_variables=lambda _: listing)
     calls, _ = converse("mean revenue by region", tools)
     assert calls[1].arguments == {"name": "sales"}

@@ -1,6 +1,6 @@
 """The pandas code for an ``Ask``: short, idiomatic, with a named result that the user keeps.
 
-Each snippet ends by printing its result as one line of JSON (``orient="split"``), which the next
+Each snippet ends by printing its result, mostly as CSV, which people can read and which the next
 step reads back from the tool's output; the words of the answer come from there and nowhere else.
 """
 
@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from .asks import Ask
 from .frames import Frame
 
-_SPLIT = 'to_json(orient="split", index=False)'
-_SPLIT_DATES = 'to_json(orient="split", index=False, date_format="iso")'
+_CSV = "to_csv(index=False)"
 #: Rows of a result that are printed at most when the table is large.
 SHOWN = 50
 _LINE = 88  # a chain longer than this is broken into lines
@@ -31,6 +30,7 @@ class Snippet:
     code: str
     result: str
     title: str
+    columns: tuple[str, ...] | None = None  # how the printed CSV begins; None: figures by name
 
 
 def snippet(ask: Ask, frame: Frame, taken: Collection[str] = ()) -> Snippet:
@@ -40,12 +40,8 @@ def snippet(ask: Ask, frame: Frame, taken: Collection[str] = ()) -> Snippet:
     while free in taken:
         free += "_result"
     code = "\n".join(lines).replace("<result>", free).replace("<frame>", _frame_name(frame))
-    return Snippet("\n\n".join(filter(None, (_head(ask, frame), code))), free, title)
-
-
-def title(ask: Ask) -> str:
-    """What the ask works out, in words: "Mean revenue by region"."""
-    return _WRITERS[ask.kind](ask, Frame("data", 0, ()))[2]
+    whole = "\n\n".join(filter(None, (_head(ask, frame), code)))
+    return Snippet(whole, free, title, _columns(ask, frame))
 
 
 def read_csv(path: str, name: str) -> Snippet:
@@ -55,9 +51,9 @@ def read_csv(path: str, name: str) -> Snippet:
     lines = [
         "import pandas as pd\n",
         f"{name} = pd.{reader}({_text(path)}{options})",
-        f"print({name}.head().{_SPLIT})",
+        f"print({name}.head().{_CSV})",
     ]
-    return Snippet("\n".join(lines), name, f"Load {path}")
+    return Snippet("\n".join(lines), name, f"Load {path}", ())
 
 
 def identifier(*words: str) -> str:
@@ -101,12 +97,20 @@ def _assign(source: str, *steps: str) -> list[str]:
 def _show(frame: Frame) -> str:
     """Print the result, only its head where there may be more rows than fit a tool's result."""
     head = f".head({SHOWN})" if max(frame.rows, len(frame.columns)) > 10 * SHOWN else ""
-    return _print(f"<result>{head}", frame)
+    return f"print(<result>{head}.{_CSV})"
 
 
-def _print(result: str, frame: Frame) -> str:
-    dates = any(c.dtype.startswith("datetime") for c in frame.columns)
-    return f"print({result}.{_SPLIT_DATES if dates else _SPLIT})"
+def _columns(ask: Ask, frame: Frame) -> tuple[str, ...] | None:
+    """How the header of the printed CSV begins; ``None`` where names and figures are printed."""
+    if ask.kind == "aggregate":
+        return (*ask.groups, "rows" if ask.how == "size" else ask.value or "")
+    if ask.kind == "trend":
+        return (ask.unit, ask.value or "rows")
+    if ask.kind == "counts":
+        return (ask.groups[0], "rows")
+    if ask.kind == "rows":
+        return tuple(c.name for c in frame.columns)
+    return None if ask.kind in ("total", "clean", "distribution") else ("column",)
 
 
 def _how_word(ask: Ask) -> str:
@@ -158,9 +162,10 @@ def _draw(plot: str, options: str, words: str, xlabel: str, ylabel: str) -> list
 
 def _total(ask: Ask, frame: Frame) -> _Written:
     name = identifier(_how_word(ask), ask.value or "")
+    label = _text(f"{_how_word(ask)} {ask.value}:")
     lines = [
-        f"<result> = <frame>[[{_col(ask.value)}]].{ask.how}().round(2)",
-        "print(<result>.to_json())",
+        f"<result> = <frame>[{_col(ask.value)}].{ask.how}()",
+        f"print({label}, round(<result>, 2))",
     ]
     return lines, name, f"{_how_word(ask).capitalize()} {ask.value}"
 
@@ -222,7 +227,8 @@ def _clean(ask: Ask, frame: Frame) -> _Written:
     subset = f"subset=[{_col(ask.value)}]" if ask.value else ""
     lines = [
         f"<result> = <frame>.dropna({subset})",
-        'print(f\'{{"rows before": {len(<frame>)}, "rows after": {len(<result>)}}}\')',
+        'print("rows before:", len(<frame>))',
+        'print("rows after:", len(<result>))',
     ]
     return lines, identifier(frame.name, "complete"), "Rows without missing values"
 
@@ -231,7 +237,7 @@ def _rows(ask: Ask, frame: Frame) -> _Written:
     pick, word = ("nsmallest", "lowest") if ask.lowest else ("nlargest", "highest")
     lines = [
         f"<result> = <frame>.{pick}({ask.n or 5}, {_col(ask.value)})",
-        _print("<result>", frame),
+        f"print(<result>.{_CSV})",
     ]
     name = identifier(word, ask.value or "", "rows")
     return lines, name, f"The {ask.n or 5} rows with the {word} {ask.value}"
@@ -245,7 +251,7 @@ def _correlation(ask: Ask, frame: Frame) -> _Written:
     lines = [f"<result> = <frame>{columns}.corr().round(3)"]
     if ask.chart:
         lines += _scatter_chart(ask)
-    lines.append(f'print(<result>.rename_axis("column").reset_index().{_SPLIT})')
+    lines.append('print(<result>.to_csv(index_label="column"))')
     words = f"Correlation of {ask.value} and {ask.other}" if pair else "Correlation of the numbers"
     return lines, identifier(frame.name, "correlation"), words
 
@@ -265,7 +271,7 @@ def _distribution(ask: Ask, frame: Frame) -> _Written:
         plot = f"<frame>[{_col(ask.value)}].plot.hist"
         look = f'bins=20, edgecolor="white", {_SIZE}'
         lines += _draw(plot, look, words, ask.value or "", "rows")
-    return [*lines, "print(<result>.to_json())"], identifier(ask.value or "", "statistics"), words
+    return [*lines, "print(<result>.to_string())"], identifier(ask.value or "", "statistics"), words
 
 
 def _counts(ask: Ask, frame: Frame) -> _Written:

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 _FRAME_TYPES = ("DataFrame", "GeoDataFrame", "polars.DataFrame")
-_SHAPE = re.compile(r"([\d,_]+)\s*(?:rows?)?\s*[x×,]\s*([\d,_]+)\s*(?:col)?")
+_SHAPE = re.compile(r"([\d,]+) rows? × ([\d,]+) columns?")
 _DATE_NAME = re.compile(r"(?:^|_)(?:date|timestamp|datetime)(?:_|$)|_at$", re.I)
 _NUMBER = re.compile(r"u?int|float|double|decimal|number|Int|Float|UInt", re.I)
 
@@ -69,42 +69,37 @@ class Frame:
         return next((c.nulls for c in self.columns if c.name == column), 0)
 
 
-_DTYPE = (
-    r"(?:u?int\d+|float\d+|complex\d+|U?Int\d+|Float\d+|Decimal(?:\([^)]*\))?|object|str(?:ing)?(?:\[\w+\])?|String|Utf8|"
-    r"bool(?:ean)?|Boolean|category|Categorical(?:\([^)]*\))?|Enum(?:\([^)]*\))?|datetime64\[[^\]]+\]|timedelta64\[[^\]]+\]|"
-    r"period\[[^\]]+\]|Datetime(?:\([^)]*\))?|Date|Time|date|double|large_string|timestamp\[[^\]]+\])"
-)
-_VARIABLE_LINE = re.compile(
-    r"^[\s*|-]*`?(?P<name>[^\W\d]\w*)`?[\s:|=(–—-]+(?P<type>[A-Za-z_][\w.]*)(?P<rest>.*)$"
-)
-_COLUMN_LINE = re.compile(
-    rf"^[\s*|-]*`?(?P<name>\S.*?)`?[\s:|(]+(?P<dtype>{_DTYPE})(?P<rest>(?:[\s,;:|)].*)?)$"
-)
-_NULLS = re.compile(
-    r"(?:nulls?|missing|na)\D{0,3}([\d,]+)|([\d,]+)\s*(?:nulls?|missing|na\b)|^\D*([\d,]+)", re.I
-)
+_VARIABLE_LINE = re.compile(r"(?P<name>[^\W\d]\w*): (?P<type>[A-Za-z_][\w.]*)(?P<rest>.*)")
+_NAMED_LINE = re.compile(r"\((?P<kind>functions|classes|modules): (?P<names>.*)\)")
+_SINGULAR = {"functions": "function", "classes": "class", "modules": "module"}
+_COLUMN_LINE = re.compile(r"  (?P<name>.+): (?P<dtype>.+?)(?:, (?P<nulls>[\d,]+) nulls?)?")
 
 
 def read_variables(text: str) -> list[Variable]:
     """The variables in the text of ``list_variables``."""
     found = []
     for line in text.splitlines():
-        match = _VARIABLE_LINE.match(line)
-        if match:
+        if match := _VARIABLE_LINE.fullmatch(line):
             found.append(Variable(match["name"], match["type"], _cells(match["rest"])))
+        elif match := _NAMED_LINE.fullmatch(line):
+            kind = _SINGULAR[match["kind"]]
+            found += [Variable(name, kind) for name in match["names"].split(", ")]
     return found
 
 
 def read_frame(name: str, text: str, type_name: str = "DataFrame") -> Frame:
     """The table described by the text of ``inspect_variable``."""
+    head, _, rest = text.partition("\nColumns:\n")
     columns: dict[str, Column] = {}
-    for line in text.splitlines():
-        match = _COLUMN_LINE.match(line)
-        if match and match["name"] not in columns:
-            columns[match["name"]] = Column(match["name"], match["dtype"], _nulls(match["rest"]))
-    shape = _SHAPE.search(text)
+    for line in rest.splitlines():
+        match = _COLUMN_LINE.fullmatch(line)
+        if match is None:
+            break
+        found = Column(match["name"], match["dtype"], _int(match["nulls"] or "0"))
+        columns.setdefault(found.name, found)
+    shape = _SHAPE.search(head)
     rows = _int(shape.group(1)) if shape else 0
-    return Frame(name, rows, tuple(columns.values()), "polars" in type_name + text[:200])
+    return Frame(name, rows, tuple(columns.values()), type_name.startswith("polars."))
 
 
 def _cells(text: str) -> int:
@@ -113,9 +108,4 @@ def _cells(text: str) -> int:
 
 
 def _int(text: str) -> int:
-    return int(text.replace(",", "").replace("_", "") or 0)
-
-
-def _nulls(text: str) -> int:
-    found = _NULLS.search(text)
-    return _int(next(g for g in found.groups() if g)) if found else 0
+    return int(text.replace(",", ""))

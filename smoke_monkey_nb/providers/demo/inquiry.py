@@ -16,7 +16,7 @@ from .frames import Frame, Variable, read_frame, read_variables
 from .lexicon import says
 from .match import mentions, nearest
 from .steps import Steps, Work
-from .tables import markdown_table, read_table
+from .tables import markdown_table, read_figures, read_table
 from .turn import Outcome
 from .wire import Call
 
@@ -190,7 +190,8 @@ class Inquiry:
         title = made.title[0].lower() + made.title[1:]
         say = f"I work out: {title}{', with a chart' if ask.chart else ''}."
         outcome = yield from self.work.use("run_python", {"code": made.code}, say, _reading(ask))
-        table = read_table(outcome.text)
+        columns = made.columns
+        table = read_figures(outcome.text) if columns is None else read_table(outcome.text, columns)
         if outcome.error or table is None:
             self.work.say(phrasing.failed(outcome, title) + _hint(ask, frame, outcome))
             return

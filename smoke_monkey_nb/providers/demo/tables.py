@@ -5,13 +5,15 @@ Cells are escaped for Markdown; making HTML safe is the view's business.
 
 from __future__ import annotations
 
-import json
+import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 _ROWS_SHOWN = 12
+_WHOLE = re.compile(r"-?\d{1,18}")
+_FIGURE = re.compile(r"(?P<name>\S.*?)(?::|\s)\s*(?P<number>-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|NaN)")
 
 
 @dataclass(frozen=True)
@@ -22,27 +24,39 @@ class Table:
     rows: tuple[tuple[Any, ...], ...]
 
 
-def read_table(text: str) -> Table | None:
-    """The last line of JSON in a tool's output that is a table or a mapping of numbers."""
-    for line in reversed(text.splitlines()):
-        line = line.strip()
-        if line[:1] == "{" and line[-1:] == "}":
-            try:
-                table = _table(json.loads(line))
-            except ValueError:
-                continue
-            if table is not None:
-                return table
+def read_table(text: str, columns: Sequence[str] = ()) -> Table | None:
+    """The CSV in a tool's output, from the line that begins with ``columns`` on."""
+    lines = text.splitlines(keepends=True)
+    for start in range(len(lines)):
+        reader = csv.reader(lines[start:])
+        header = tuple(next(reader, ()))
+        if header and header[: len(columns)] == tuple(columns):
+            return Table(header, tuple(_rows(reader, len(header))))
     return None
 
 
-def _table(value: Any) -> Table | None:
-    if isinstance(value.get("data"), list) and isinstance(value.get("columns"), list):
-        rows = tuple(tuple(row) for row in value["data"] if isinstance(row, list))
-        return Table(tuple(map(str, value["columns"])), rows)
-    if value and not any(isinstance(v, (dict, list)) for v in value.values()):
-        return Table(("", "value"), tuple(value.items()))
-    return None
+def _rows(reader: Iterable[list[str]], width: int) -> Iterator[tuple[Any, ...]]:
+    for row in reader:
+        if len(row) != width:
+            return
+        yield tuple(map(_value, row))
+
+
+def read_figures(text: str) -> Table | None:
+    """The lines "name: number" or "name  number" in a tool's output."""
+    found = [match for line in text.splitlines() if (match := _FIGURE.fullmatch(line.strip()))]
+    rows = tuple((match["name"], _value(match["number"])) for match in found)
+    return Table(("", "value"), rows) if rows else None
+
+
+def _value(text: str) -> Any:
+    """A cell's number, ``None`` when it is empty, else its text."""
+    if text in ("", "NaN"):
+        return None
+    try:
+        return int(text) if _WHOLE.fullmatch(text) else float(text)
+    except ValueError:
+        return text
 
 
 def number(value: Any) -> str:
