@@ -26,12 +26,10 @@ def _spec_manager() -> Any:
 def async_manager_class() -> Any:
     """A kernel manager class whose kernels are this Python; nbclient makes, owns and ends one."""
     from jupyter_client.manager import AsyncKernelManager
-    from traitlets import default
 
     class ThisPythonManager(AsyncKernelManager):
-        @default("kernel_spec_manager")
-        def _own_specs(self) -> Any:
-            return _spec_manager()
+        def __init__(self, **options: Any) -> None:
+            super().__init__(kernel_spec_manager=_spec_manager(), **options)
 
     return ThisPythonManager
 
