@@ -161,7 +161,8 @@ def _no_match(before: str, old: str, path: str) -> str:
     return f"old is not found in {path!r}{hint}. It must match exactly, white space included."
 
 
-def _secret_reason(arguments: Mapping[str, Any], context: ToolContext) -> str | None:
+def secret_reason(arguments: Mapping[str, Any], context: ToolContext) -> str | None:
+    """Why reading the file at ``path`` is asked for, or ``None``."""
     path = str(arguments.get("path", ""))
     names = [path]
     try:
@@ -173,7 +174,8 @@ def _secret_reason(arguments: Mapping[str, Any], context: ToolContext) -> str | 
     return None
 
 
-def _subject(arguments: Mapping[str, Any], context: ToolContext) -> str:
+def path_subject(arguments: Mapping[str, Any], context: ToolContext) -> str:
+    """What permission rules look at: where ``path`` really leads."""
     path = str(arguments.get("path", "."))
     try:
         return Workspace(context.workspace).relative(path)
@@ -251,7 +253,7 @@ def _tool(
         group="files",
         summary=_path_of,
         preview=preview,
-        subject=_subject_of_link if function is delete_file else _subject,
+        subject=_subject_of_link if function is delete_file else path_subject,
         asks=asks,
     )
 
@@ -261,7 +263,7 @@ TOOLS = (
         read_file,
         "Read a text file of the workspace. Lines come with their number and a tab, which are not "
         "part of the file. Long files come a page at a time; the end of a page says how to go on.",
-        asks=_secret_reason,
+        asks=secret_reason,
         path=text(_PATH),
         offset=integer("First line to read.", 1, minimum=1, maximum=10**9),
         limit=integer("How many lines.", 2_000, minimum=1, maximum=10_000),

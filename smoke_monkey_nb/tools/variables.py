@@ -106,8 +106,8 @@ def recent_cells(context: ToolContext, n: int = 10) -> str:
     if shell is None:
         return "(There are no cells: this is no notebook.)"
     sources = list(getattr(shell.history_manager, "input_hist_raw", []) or [])
-    running = shell.execution_count
-    past = [(i, str(s)) for i, s in enumerate(sources) if s and i and i != running][-n:]
+    # The last one is the agent's own cell, which is running.
+    past = [(i, str(s)) for i, s in enumerate(sources[:-1]) if s and i][-n:]
     outputs = namespace.get("Out")
     outputs = outputs if isinstance(outputs, dict) else {}
     cells = [_cell(i, source, outputs) for i, source in past]
