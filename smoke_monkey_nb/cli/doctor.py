@@ -16,7 +16,8 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 
 REQUIRED = ("ipykernel", "ipython", "ipywidgets", "anywidget", "openai", "pandas", "genai-prices")
-OPTIONAL = ("jupyterlab", "notebook", "matplotlib", "nbclient", "nbconvert", "papermill")
+FOR_THE_DEMO = ("jupyterlab", "matplotlib", "nbclient", "nbconvert")
+OPTIONAL = ("notebook", "papermill")
 _MARKS = {"ok": "ok  ", "note": "note", "fail": "FAIL"}
 
 
@@ -88,14 +89,13 @@ def _packages() -> Check:
 
 
 def _extras() -> Check:
-    found, missing = _versions(OPTIONAL)
+    found, missing = _versions((*FOR_THE_DEMO, *OPTIONAL))
     detail = ", ".join(found) or "none"
-    if not missing:
+    wanted = [name for name in missing if name in FOR_THE_DEMO]
+    if not wanted:
         return Check("extras", "ok", detail)
-    hint = (
-        f'Not installed: {", ".join(missing)}. The demo needs: pip install "smoke_monkey_nb[demo]"'
-    )
-    return Check("extras", "note" if "jupyterlab" in missing else "ok", detail, hint)
+    hint = f'Without {", ".join(wanted)} no demo: pip install "smoke_monkey_nb[demo]"'
+    return Check("extras", "note", detail, hint)
 
 
 _IN_KERNEL = """
