@@ -18,7 +18,7 @@ from .environment import safe_environment
 from .errors import ToolError, WorkspaceError
 from .secret_files import looks_secret
 from .signature import Schema, flag, integer, record, text, validator
-from .text import bounded, one_line
+from .text import one_line
 from .workspace import Workspace
 
 _TIMEOUT_S = 30
@@ -40,7 +40,7 @@ def git_status(context: ToolContext) -> str:
     """Branch, staged, changed and untracked files."""
     out = _git(context, "status", "--short", "--branch", "--ignore-submodules=dirty", "--", ".")
     lines = out.splitlines()
-    return out if len(lines) > 1 else f"{out}\n(Nothing is changed.)".lstrip()
+    return "\n".join(lines if len(lines) > 1 else [*lines, "(Nothing is changed.)"])
 
 
 def git_diff(context: ToolContext, path: str | None = None, staged: bool = False) -> str:
@@ -74,7 +74,7 @@ def _git(context: ToolContext, *arguments: str) -> str:
     settings = [f for setting in (*_OFF, *_filters_off(context)) for f in ("-c", setting)]
     done = _run(context, [*settings, *arguments])
     if done.returncode == 0:
-        return bounded(done.stdout.decode("utf-8", "replace"), 200_000)
+        return done.stdout.decode("utf-8", "replace")
     said = one_line(done.stderr.decode("utf-8", "replace"), 300)
     if "not a git repository" in said:
         raise ToolError("the workspace is not in a git repository")

@@ -23,6 +23,8 @@ from .errors import ToolError
 Match = tuple[int, str]
 _LINE = 300
 _PER_FILE = 500
+#: Characters that stand for themselves in an expression.
+_PLAIN = re.compile(r"[\w \t'\"/=:,;<>@!~`%&#-]+")
 
 # Reads "length, text" records; writes for each "length, JSON list of [line number, line]".
 _WORKER = """
@@ -73,7 +75,7 @@ def matcher(pattern: str, *, ignore_case: bool, timeout_s: float) -> Matcher:
     Raises:
         ToolError: (at the latest on entering) the pattern is no regular expression.
     """
-    if re.escape(pattern).replace("\\", "") == pattern and not ignore_case:
+    if _PLAIN.fullmatch(pattern) and not ignore_case:
         return _Literal(pattern)
     return _Process(pattern, ignore_case, timeout_s)
 

@@ -27,7 +27,7 @@ _MAX_FILES = 1_000  # listed by glob
 _MAX_LINES = 500  # listed by grep
 _MAX_SEEN = 200_000  # files looked at
 _FILE_LIMIT = 20_000_000  # bytes of a file that is searched
-_TIME_S = 20.0
+_TIME_S = 10.0
 
 
 def glob(pattern: str, context: ToolContext, path: str = ".") -> str:
