@@ -13,7 +13,6 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from html import unescape
 from typing import Any, TextIO
 
 from . import pictures
@@ -196,6 +195,8 @@ def bundle_text(data: Mapping[str, Any]) -> str:
 
 def _visible(html: str) -> str:
     """The words of an HTML text, for a model; not for display."""
+    from html import unescape
+
     html = re.sub(r"(?is)<(script|style)\b.*?(</\1>|$)", "", html[: 20 * _SHOWN])
     html = re.sub(r"(?i)<(br|/p|/div|/tr|/li|/h\d)\b[^>]*>", "\n", html)
     return "[HTML] " + unescape(re.sub(r"<[^>]*>", " ", html)).strip()

@@ -6,7 +6,6 @@ one.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 
 _CONTEXT = 3
@@ -17,6 +16,8 @@ def unified(old: str, new: str, path: str) -> str:
     """The whole change of one file; empty when nothing changes. ``old`` empty: a new file."""
     if old == new:
         return ""
+    import difflib
+
     before, after = old.splitlines(), new.splitlines()
     head = _common(before, after)
     tail = _common(before[head:][::-1], after[head:][::-1])

@@ -7,7 +7,6 @@ statistics of large frames come from an random sample, marked "about" and "sampl
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 from . import tables
@@ -91,6 +90,8 @@ def _sample(data: Any, columns: int) -> tuple[Any, str]:
 
 def _rows(total: int) -> list[int]:
     """The same random rows each time; every n-th would fall in step with patterns of the data."""
+    import random
+
     return sorted(random.Random(0).sample(range(total), min(total, _SAMPLE_ROWS)))  # noqa: S311
 
 

@@ -6,7 +6,6 @@ Each group is a module with a ``TOOLS`` tuple; a module is imported when its gro
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -85,6 +84,8 @@ def _single(name: str) -> Tool:
     every = {tool.name: tool for group in GROUPS for tool in group_tools(group)}
     if name in every:
         return every[name]
+    from difflib import get_close_matches
+
     close = get_close_matches(name, [*GROUPS, *every], 1)
     meant = f"; did you mean {close[0]!r}?" if close else ""
     raise ValueError(

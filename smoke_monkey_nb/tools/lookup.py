@@ -11,7 +11,6 @@ import inspect
 import types
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from . import tables, values
@@ -53,6 +52,8 @@ def look_up(path: str, namespace: Mapping[str, Any]) -> Any:
         raise ToolError(f"{shown!r} is no simple path; use run_python to compute something")
     if node.id not in namespace:
         known = [n for n in namespace if not n.startswith("_") and n not in _IPYTHON]
+        from difflib import get_close_matches
+
         close = get_close_matches(node.id, known, 1)
         meant = f"; did you mean {close[0]!r}?" if close else ""
         raise ToolError(f"there is no variable {node.id!r}{meant}")

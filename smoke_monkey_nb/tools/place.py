@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -123,7 +122,7 @@ class Place:
             raise WorkspaceError(f"{self.path!r} is read-only")
         if self.name in (".", ""):
             raise WorkspaceError(f"{self.path!r} is a folder")
-        temporary = f".{self.name[:80]}.{secrets.token_hex(6)}.tmp"
+        temporary = f".{self.name[:80]}.{os.urandom(6).hex()}.tmp"
         handle = os.open(self._at(temporary), _NEW, 0o666, dir_fd=self.dir_fd)
         try:
             with os.fdopen(handle, "wb") as file:
@@ -144,7 +143,7 @@ class Place:
     def move_into(self, trash: Place) -> str:
         """Move what is here into the folder of ``trash`` under a free name, which is returned."""
         now = datetime.now(timezone.utc)
-        name = f"{now:%Y%m%dT%H%M%S}-{secrets.token_hex(3)}-{self.name[-150:]}"
+        name = f"{now:%Y%m%dT%H%M%S}-{os.urandom(3).hex()}-{self.name[-150:]}"
         os.rename(
             self._at(self.name), trash._at(name), src_dir_fd=self.dir_fd, dst_dir_fd=trash.dir_fd
         )

@@ -10,7 +10,6 @@ import codecs
 import contextlib
 import os
 import select
-import shutil
 import signal
 import subprocess
 import sys
@@ -104,6 +103,8 @@ class Command:
 def _shell(command: str) -> list[str]:
     if sys.platform == "win32":
         return [os.environ.get("COMSPEC", "cmd.exe"), "/c", command]
+    import shutil
+
     return [shutil.which("bash") or "/bin/sh", "-c", command]
 
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-import site
 import sys
-import sysconfig
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -104,6 +102,9 @@ def _is_users(filename: str) -> bool:
 
 
 def _library_folders() -> tuple[str, ...]:
+    import site
+    import sysconfig
+
     paths = sysconfig.get_paths()
     folders = {paths["stdlib"], paths["platstdlib"], paths["purelib"], paths["platlib"]}
     folders |= set(site.getsitepackages()) if hasattr(site, "getsitepackages") else set()

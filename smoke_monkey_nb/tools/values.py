@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
-import decimal
 import enum
-import fractions
 import inspect
 import json
 import math
@@ -19,7 +17,6 @@ import os
 import pathlib
 import reprlib
 import types
-import uuid
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from itertools import islice
@@ -74,9 +71,17 @@ def describe(value: Any, limit: int = _REPR) -> str:
 
 def is_scalar(value: Any) -> bool:
     """A single value of Python or numpy, whose text is known to be harmless."""
-    kinds = (*_SIMPLE, bytes, dt.date, dt.time, dt.timedelta, decimal.Decimal, complex, enum.Enum)
-    more = (uuid.UUID, fractions.Fraction, pathlib.PurePath)
-    return isinstance(value, (*kinds, *more)) or tables.is_scalar(value)
+    kinds = (*_SIMPLE, bytes, dt.date, dt.time, dt.timedelta, complex, enum.Enum, pathlib.PurePath)
+    return isinstance(value, kinds) or _is_exact(value) or tables.is_scalar(value)
+
+
+def _is_exact(value: Any) -> bool:
+    """``Decimal``, ``Fraction``, ``UUID``; told by name, so that their modules are not imported."""
+    return any(
+        kind.__module__ in ("decimal", "fractions", "uuid")
+        and kind.__name__ in ("Decimal", "Fraction", "UUID")
+        for kind in type(value).__mro__
+    )
 
 
 def type_name(value: Any) -> str:
@@ -314,7 +319,7 @@ def plain_text(value: Any) -> str | None:
     """Values whose ``str`` is their natural text."""
     if isinstance(value, (dt.datetime, dt.date, dt.time)):
         return value.isoformat()
-    if isinstance(value, (decimal.Decimal, fractions.Fraction, complex, uuid.UUID, dt.timedelta)):
+    if isinstance(value, (complex, dt.timedelta)) or _is_exact(value):
         return str(value)
     if isinstance(value, os.PathLike):
         return _said_path(value)

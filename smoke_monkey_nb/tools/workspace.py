@@ -18,7 +18,6 @@ import sys
 from collections import deque
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
-from difflib import get_close_matches
 from pathlib import Path
 
 from .errors import MissingFolder, WorkspaceError
@@ -219,6 +218,8 @@ class _Walk:
 
 def _missing(kind: str, name: str, folder: int, names: Sequence[str]) -> str:
     where = f" in {'/'.join(names)!r}" if names else ""
+    from difflib import get_close_matches
+
     close = get_close_matches(name, os.listdir(folder)[:5_000], 1)
     meant = f"; did you mean {close[0]!r}?" if close else ""
     return f"there is no {kind} {name!r}{where}{meant}"
