@@ -156,12 +156,13 @@ class BasicView:
         self._streams[block.key] = stream, len(block.parts)
         if not block.is_open:
             stream.finish()
+            block.pieces = stream.pieces
         pages = [""]
         for html in stream.html():
             if len(pages[-1]) > PAGE:
                 pages.append("")
             pages[-1] += html
-        return [STATIC_LOOK.tag("div", "smn-text", page) for page in pages]
+        return [STATIC_LOOK.tag("div", "smn-text", STATIC_LOOK.colors(page)) for page in pages]
 
     def _draw_questions(self) -> None:
         open_blocks = {b.tool_call_id: b for b in self.story.questions()}

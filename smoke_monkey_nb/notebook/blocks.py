@@ -51,6 +51,7 @@ class TextBlock:
     parts: list[str] = field(default_factory=list)
     is_open: bool = True
     is_void: bool = False  # a failed attempt streamed it; not part of the answer
+    pieces: list[str] | None = None  # its HTML, once a view has rendered all of it
 
     @property
     def text(self) -> str:

@@ -86,6 +86,7 @@ class Board:
         changes = stream.feed("".join(block.parts[start:]))
         if not block.is_open:
             changes += stream.finish()
+            block.pieces = stream.pieces
         return operations + [_operation(key, change) for change in changes]
 
     def _update_live(self, block: ThoughtBlock | ToolBlock) -> list[Operation]:

@@ -78,7 +78,8 @@ def head(story: RunStory, look: Look) -> str:
 def _text(block: TextBlock, look: Look) -> str:
     if block.is_void:
         return ""
-    return look.tag("div", "smn-text", to_html(block.text), dir="auto")
+    html = to_html(block.text) if block.pieces is None else "\n".join(block.pieces)
+    return look.tag("div", "smn-text", look.colors(html), dir="auto")
 
 
 def _thought(block: ThoughtBlock, look: Look) -> str:
@@ -131,7 +132,7 @@ def _tool_time(block: ToolBlock) -> str:
 def _tool_input(block: ToolBlock, look: Look) -> str:
     if not block.input:
         return ""
-    pre = look.tag("pre", "smn-pre", _input_html(block.input))
+    pre = look.tag("pre", "smn-pre", look.colors(_input_html(block.input)))
     return look.tag("div", "smn-label", "Input") + pre
 
 
@@ -211,7 +212,7 @@ def preview(block: PermissionBlock, look: Look) -> str:
     else:
         languages = {"python": "python", "shell": "bash", "json": "json"}
         inner = code(text, languages.get(block.preview_kind, ""))
-    return look.tag("pre", "smn-pre", inner, tabindex=None if look.is_static else "0")
+    return look.tag("pre", "smn-pre", look.colors(inner), tabindex=None if look.is_static else "0")
 
 
 def _ask(block: AskBlock, look: Look) -> str:

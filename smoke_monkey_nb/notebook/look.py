@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .render import ADDED, COMMENT, NAME, REMOVED, escape
+from .render import COLORS, escape, inline_colors
 
+ADDED, REMOVED, COMMENT, NAME = (COLORS[letter] for letter in "arcf")
 WARN = "#a8741a"
 _LINE = "1px solid rgba(127,127,127,0.3)"
 _MONO = (
@@ -73,6 +74,10 @@ class Look:
     def __init__(self, styles: Mapping[str, str], classes: Mapping[str, str]) -> None:
         self._styles, self._classes = styles, classes
         self.is_static = bool(styles)
+
+    def colors(self, html: str) -> str:
+        """Highlighted code or a rendered answer as this look has it."""
+        return inline_colors(html) if self.is_static else html
 
     def tag(self, name: str, mark: str, *inner: str, **attributes: str | None) -> str:
         """``<name class="mark" …>inner</name>``. ``inner`` is HTML; attribute values are text.

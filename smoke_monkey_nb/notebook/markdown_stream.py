@@ -1,8 +1,8 @@
 """Markdown that grows: rendered block by block, so that only the open block is rendered again.
 
-``feed`` cuts the text at top-level blocks. A block is closed once another one has begun on a line
-that is complete (before that, ``2`` may still become ``2. item`` of the list above); closed blocks
-are never parsed again. The open one is rendered anew at each ``feed`` while it is short; a long one
+``feed`` cuts the text at top-level blocks. A block is closed once another one has begun for sure (a
+line that reads ``2`` so far may become ``2. item`` of the list above); closed blocks are never
+parsed again. The open one is rendered anew at each ``feed`` while it is short; a long one
 (a big table, a paragraph of 40 KB) each time it has grown by half, and a fence only at its end,
 with plain text added in between: the work stays linear. Where a new rendering only lengthens the
 last one, the change says just that (``Added``) instead of the whole block again.
@@ -21,6 +21,7 @@ from .render import OPEN, markdown, parser, plain
 #: An open block up to this many characters is rendered at every ``feed``.
 SHORT = 2_000
 _CLOSERS = re.compile(r"(?:</[a-z0-9]+>\n?)+$")
+_LIST_SIGNS = frozenset(" \t-+*0123456789")
 # A line after a blank one that goes on with no list, quote or table.
 _NEW_BLOCK = re.compile(r"\n\n[^\s\-+*>|0-9]")
 
@@ -110,12 +111,9 @@ class MarkdownStream:
     def _close_blocks(self) -> list[Change]:
         tokens = _blocks(self._tail, self._env)
         starts = [token.map[0] for token in tokens]
-        complete = self._tail.count("\n")
-        while (
-            len(starts) > 1 and starts[-1] >= complete
-        ):  # that line may still become another thing
-            starts.pop()
         lines = self._tail.split("\n")
+        if len(starts) > 1 and starts[-1] == len(lines) - 1 and not _is_apart(tokens[-2], lines):
+            starts.pop()  # that line is not complete and may still become a part of the block above
         self._fence_end = _fence_end(tokens[len(starts) - 1], lines) if starts else None
         if len(starts) < 2:
             return []
@@ -130,8 +128,9 @@ class MarkdownStream:
         html = markdown(source, self._env)
         change = self._change(html)
         self._shown = self._added = ""
-        self.pieces.append(html)
-        self._sources.append(source)
+        if html:  # link definitions alone show nothing
+            self.pieces.append(html)
+            self._sources.append(source)
         return change
 
     def _render_open(self) -> list[Change]:
@@ -183,6 +182,13 @@ def _blocks(source: str, env: dict[str, Any]) -> list[Any]:
     except RecursionError:
         return []
     return [t for t in tokens if t.level == 0 and t.nesting >= 0 and t.map]
+
+
+def _is_apart(above: Any, lines: list[str]) -> bool:
+    """Whether the last line begins a block of its own, however it goes on."""
+    if len(lines) < 2 or lines[-2].strip():
+        return False
+    return not above.type.endswith("_list_open") or lines[-1][:1] not in _LIST_SIGNS
 
 
 def _fence_end(token: Any, lines: list[str]) -> re.Pattern[str] | None:

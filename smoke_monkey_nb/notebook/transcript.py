@@ -33,6 +33,8 @@ from .story import RunStory
 #: Characters of all answers of a run together, and of a result in the plain forms.
 TEXT_LIMIT = 120_000
 RESULT_LIMIT = 1_500
+#: Characters of the whole plain form, the one for terminals.
+PLAIN_LIMIT = 20_000
 #: Characters of all pictures of a run together.
 IMAGES_LIMIT = 1_500_000
 
@@ -58,7 +60,7 @@ def text(story: RunStory) -> str:
     """The transcript as plain text."""
     lines = [head_line(story), plain(story.model_reason or "")]
     lines += [block_text(block) for block in _bounded_blocks(story)]
-    return "\n\n".join(line for line in lines if line)
+    return wording.bounded("\n\n".join(line for line in lines if line), PLAIN_LIMIT)
 
 
 def markdown(story: RunStory) -> str:
@@ -128,9 +130,10 @@ def _bounded_blocks(story: RunStory) -> list[Block]:
     text_left, images_left = TEXT_LIMIT, IMAGES_LIMIT
     for block in story.blocks:
         if isinstance(block, TextBlock) and not block.is_void:
-            kept = wording.bounded(block.text, max(500, text_left))
-            text_left -= len(kept)
-            block = TextBlock(block.key, [kept], is_open=False)
+            limit = max(500, text_left)
+            if len(block.text) > limit:
+                block = TextBlock(block.key, [wording.bounded(block.text, limit)], is_open=False)
+            text_left -= len(block.text)
         elif isinstance(block, ToolBlock) and block.images:
             images_left -= sum(len(str(i.get("data", ""))) for i in block.images)
             if images_left < 0:

@@ -4,7 +4,7 @@ intents.
 Threads: ``open`` and ``close`` run on the main thread, before and after the run; everything
 between, and every write to the widget, on the run's loop thread. Messages of the page may come on
 any thread (the pump's, a subshell's): their handler only hands over. Text is collected and sent 20
-times a second at first, then 12 times: a message costs more than the text in it, and the server
+times a second at first, then 10 times: a message costs more than the text in it, and the server
 drops output beyond its limits.
 """
 
@@ -30,7 +30,7 @@ from .story import RunStory
 from .transcript import bundle
 
 FIRST_INTERVAL_S = 0.05
-LATER_INTERVAL_S = 0.08
+LATER_INTERVAL_S = 0.1
 #: After so long a stream the slower rate is enough.
 FIRST_S = 2.0
 _AT_ONCE = TERMINAL | {

@@ -93,7 +93,7 @@ PAYLOADS = [
 # fmt: off
 _TAGS = {
     "a", "blockquote", "br", "code", "del", "details", "div", "em", "h1", "h2",
-    "h3", "h4", "h5", "h6", "hr", "img", "li", "ol", "p", "pre",
+    "h3", "h4", "h5", "h6", "hr", "i", "img", "li", "ol", "p", "pre",
     "s", "section", "span", "strong", "summary", "table", "tbody", "td", "th", "thead",
     "tr", "ul",
 }
@@ -119,6 +119,7 @@ _ATTRIBUTES = {
     "data-live",
     "data-decision",
 }  # fmt: skip
+_WORDS = {"jp-RenderedHTMLCommon", *"kscnfar"}
 _STYLE = re.compile(r"[a-z-]+:\s*[\w#%.,()\s-]+")
 
 
@@ -159,8 +160,7 @@ class Checker(HTMLParser):
             )
         if name == "class":
             return all(
-                word.startswith(("smn-", "mathjax_")) or word == "jp-RenderedHTMLCommon"
-                for word in value.split()
+                word.startswith(("smn-", "mathjax_")) or word in _WORDS for word in value.split()
             )
         return name in _ATTRIBUTES
 

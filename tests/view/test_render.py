@@ -120,10 +120,13 @@ def test_terminal_codes_are_stripped_from_output() -> None:
     assert render.plain(text) == "red plain\nnext"
 
 
-def test_code_is_highlighted_with_inline_colours_alone() -> None:
-    html = render.code("def f(): return 'x'", "python")
-    assert 'style="color:' in html
-    assert "class=" not in html
+def test_code_is_highlighted_by_class_or_by_inline_colour() -> None:
+    html = render.code("def f(): return '<i class=\"k\">'", "python")
+    assert html.count('<i class="k">') == 2
+    inline = render.inline_colors(html)
+    assert inline.count('style="color:') == 3
+    assert "<i" not in inline
+    assert "&lt;i class=" in inline
 
 
 def test_an_unknown_language_is_plain_and_quick() -> None:
@@ -170,7 +173,7 @@ def shown_to_a_reader(text: str, seed: int) -> list[str]:
             html, closers = blocks[change.at], re.search(r"(?:</\w+>\n?)*$", blocks[change.at])
             at = closers.start() if closers else len(html)
             blocks[change.at] = html[:at] + render.escape(change.text) + html[at:]
-    return [" ".join(words(block).split()) for block in blocks]
+    return [" ".join(words(block).split()) for block in blocks if block]
 
 
 def words(html: str) -> str:
