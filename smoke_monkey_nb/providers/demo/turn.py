@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .previews import without_previews
+
 # How the loop words a failed call; without a code it is a result like any other.
 _ERROR_CODE = re.compile(r"Error \(((?:tool|permission)_\w+)\)")
 _NOTHING = "(no result was recorded)"
@@ -69,7 +71,7 @@ def _written(message: Mapping[str, Any]) -> str | None:
     parts = [p for p in content if isinstance(p, dict)] if isinstance(content, list) else []
     if any(part.get("type") == "image_url" for part in parts):
         return None
-    return text_of(content)
+    return without_previews(text_of(content))
 
 
 def _rounds(messages: Sequence[Mapping[str, Any]]) -> tuple[tuple[Outcome, ...], ...]:
