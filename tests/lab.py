@@ -199,15 +199,15 @@ class Page:
         self.page.wait_for_timeout(150)  # the page draws the last output after the prompt
         return self.text(index)
 
-    def see(self, selector: str, timeout_s: float = 20) -> Locator:
-        """Wait until something is visible."""
-        found = self.page.locator(selector).first
+    def see(self, index: int, selector: str, timeout_s: float = 20) -> Locator:
+        """Wait until something in a cell's output is visible."""
+        found = self.output(index).locator(selector).first
         found.wait_for(state="visible", timeout=timeout_s * 1000)
         return found
 
-    def click(self, selector: str) -> None:
-        """Click something once it is there."""
-        self.see(selector).click()
+    def click(self, index: int, selector: str) -> None:
+        """Click something in a cell's output once it is there."""
+        self.see(index, selector).click()
 
     def command(self, name: str) -> None:
         """Run a command of the app."""

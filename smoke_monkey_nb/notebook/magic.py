@@ -9,6 +9,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, no_var_expand
 
 from .options import cell_parser, parse_cell, split_prompt
+from .outcomes import QuietInterrupt
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,7 +97,10 @@ class AgentMagics(Magics):
     def _run(self, options: Any, prompt: str) -> None:
         from .cell_run import CellRunner
 
-        CellRunner(self.shell, self.session, self.bridge).run(options, prompt)
+        try:
+            CellRunner(self.shell, self.session, self.bridge).run(options, prompt)
+        except KeyboardInterrupt:  # wherever it came: one line, no traceback
+            raise QuietInterrupt from None
 
     def _status(self) -> str:
         agent = self.session.current
