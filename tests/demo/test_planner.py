@@ -191,3 +191,18 @@ def test_pictures_of_results_do_not_start_a_new_turn() -> None:
 
     turn = read_turn([{"role": "user", "content": "plot it"}, picture])
     assert turn.prompt == "plot it"
+
+
+def test_a_todo_list_is_kept() -> None:
+    item = {"properties": {"content": {}, "status": {}}}
+    schemas = {"todo_write": {"properties": {"items": {"items": item}}}}
+    prompt = "Make a to-do list: total revenue, then write a report"
+    tools = notebook(todo_write=lambda _: "noted", write_file=lambda _: "written")
+    calls, _ = converse(prompt, tools, schemas=schemas)
+    first, last = calls[0].arguments["items"], calls[-1].arguments["items"]
+    assert [i["content"] for i in first] == ["total revenue", "write a report"]
+    assert [i["status"] for i in first + last] == ["pending"] * 2 + ["completed"] * 2
+
+
+def test_a_bare_hiccup_is_explained() -> None:
+    assert "on purpose" in reply("Hiccup, please!").text

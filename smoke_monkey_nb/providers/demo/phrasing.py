@@ -31,6 +31,10 @@ Load a table into a pandas DataFrame and ask, for example:
 
 For anything that needs understanding, choose a real model (`%%agent -m openai:gpt-5-mini`, \
 `-m ollama:qwen3`, …)."""
+HICCUP = """That was a hiccup on purpose: the first attempt got `429 Too Many Requests`, as from a \
+busy provider, with a second to wait. You saw the warning, and this is the answer to the retry.
+
+*I am the offline demo: rules, no model.*"""
 _QUOTE_LIMIT = 1500
 
 

@@ -34,6 +34,7 @@ _GREETINGS = any_of(
     "what is this",
 )  # fmt: skip
 _GREETING = re.compile(rf"^\W*{_GREETINGS}\b[^.]{{0,40}}$", re.I)
+_HICCUP = re.compile(r"\W*hiccups?\W*(?:please\W*)?", re.I)
 _WRITE = r"(?:write|save|create|make|put|export)\b"
 _RESULTS = r"(?:report|findings|results?|summary|it|this|them|answer)"
 _LOAD = r"load|import|read in|read|open"
@@ -62,13 +63,19 @@ def _plan(work: Work) -> Steps[str]:
     text, code = take_code(work.turn.prompt)
     if _GREETING.match(text) and not code:
         return phrasing.HELLO
+    if _HICCUP.fullmatch(text):
+        return phrasing.HICCUP
     clauses = split(text)
-    if says(_TODO, text):
-        yield from _note_todos(work, clauses)
+    todos = _todos(work, clauses) if says(_TODO, text) else []
+    if todos:
+        yield from work.use("todo_write", {"items": todos}, "I note what there is to do.")
     for errand in code:
         yield from work.quote(errand)
     if not code or clauses[1:]:
         yield from _clauses(work, clauses)
+    if todos and "status" in todos[0]:
+        done = [{**item, "status": "completed"} for item in todos]
+        yield from work.use("todo_write", {"items": done}, "That was the list.")
     return _closing(work)
 
 
@@ -101,17 +108,19 @@ def _wants_report(clause: str) -> bool:
     return bool(paths(clause)) and says(rf"{_WRITE}.*\b{_RESULTS}", clause)
 
 
-def _note_todos(work: Work, clauses: Sequence[str]) -> Steps[None]:
+def _todos(work: Work, clauses: Sequence[str]) -> list[Any]:
+    """The clauses as items for ``todo_write``, in the form that its schema asks for."""
     properties = work.tools.get("todo_write", {}).get("properties") or {}
     if "items" not in properties:
-        return
+        return []
+    texts = [re.sub(rf"^.*?(?:{_TODO})\W*", "", c, flags=re.I).rstrip(".?! ") for c in clauses]
+    texts = [text for text in texts if text]
     fields = (properties["items"].get("items") or {}).get("properties")
-    items: list[Any] = [clause.rstrip(".?!") for clause in clauses]
-    if fields:
-        key = next((k for k in ("content", "text", "title", "task") if k in fields), "content")
-        more = {"status": "pending"} if "status" in fields else {}
-        items = [{key: item, **more} for item in items]
-    yield from work.use("todo_write", {"items": items}, "I note what there is to do.")
+    if not fields:
+        return list(texts)
+    key = next((k for k in ("content", "text", "title", "task") if k in fields), "content")
+    more = {"status": "pending"} if "status" in fields else {}
+    return [{key: text, **more} for text in texts]
 
 
 def _closing(work: Work) -> str:
