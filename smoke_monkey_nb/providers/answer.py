@@ -8,16 +8,19 @@ byte says all: no event stream begins with ``{``, ``[`` or ``<``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import groupby
 from typing import Any
 
 from ..errors import AgentError, agent_error
 from .asked import UNKNOWN, Asked
 from .assemble import Assembler
-from .base import Delta
+from .base import Delta, TextDelta, ThoughtDelta
 from .fragments import make_call_id
 from .sse import ErrorData, SSEDecoder
 from .wire_json import WireJson
 
+#: more deltas than this in one read are a burst: nobody could see them one by one
+_BURST = 32
 _KINDS = {b"{": "json", b"[": "json", b"<": "page"}
 
 
@@ -96,7 +99,7 @@ class Answer:
                 out += feed(chunk)
         except AgentError as error:
             self.failure = error
-        return out
+        return out if len(out) <= _BURST else _merged(out)
 
     def _finish(self, out: list[Delta], *, done: bool) -> None:
         out += self._assembler.finish(done=done)
@@ -140,3 +143,14 @@ class Answer:
         url = self._asked.base_url
         hint = f"Check the base URL {url} (it usually ends with /v1)." if url else None
         return agent_error("provider_bad_response", message, hint=hint, details={"status": 200})
+
+
+def _merged(deltas: list[Delta]) -> list[Delta]:
+    """The same with neighbouring pieces of text in one: a burst costs its readers one event."""
+    out: list[Delta] = []
+    for kind, run in groupby(deltas, type):
+        if issubclass(kind, (TextDelta, ThoughtDelta)):
+            out.append(kind("".join(delta.text for delta in run)))  # type: ignore[union-attr]
+        else:
+            out += run
+    return out

@@ -46,6 +46,13 @@ def test_text_streams_as_it_comes_and_is_whole_at_the_end() -> None:
     assert outcome.response.model == "test"
 
 
+def test_a_burst_in_one_read_becomes_one_piece() -> None:
+    items = [delta(reasoning="h") for _ in range(50)]
+    items += [*[delta(content="ab") for _ in range(100)], finish()]
+    burst = parse(b"".join(event(item) for item in items) + DONE)
+    assert (burst.of(ThoughtDelta), burst.of(TextDelta)) == (["h" * 50], ["ab" * 100])
+
+
 def test_content_as_a_list_of_parts_is_text() -> None:
     parts = [{"type": "text", "text": "Hel"}, {"type": "text", "text": "lo"}, "!"]
     assert parse_reply(sse(delta(content=parts), finish())).response.text == "Hello!"

@@ -143,6 +143,15 @@ async def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(
         assert await sent_to(server, "m", base_url=server.base_url)
 
 
+async def test_a_base_url_in_the_environment_that_is_none_is_a_bad_request() -> None:
+    environ = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "localhost:8000"}
+    provider = resolve_provider("openai:m", environ=environ).provider
+    outcome = await collect(provider, ModelRequest("m", HI))
+    assert outcome.code == "provider_bad_request"
+    assert outcome.error and "base URL" in str(outcome.error.hint)
+    await provider.aclose()
+
+
 async def test_azure_asks_the_deployment_with_its_own_header() -> None:
     with FaultServer(text()) as server:
         environ = {
