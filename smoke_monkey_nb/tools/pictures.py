@@ -21,10 +21,10 @@ _JPEG = b"\xff\xd8\xff"
 
 def is_picture(value: Any) -> bool:
     """Whether ``picture`` may have an image for it. Cheap; calls nothing of the value."""
-    if isinstance(value, type):
+    if issubclass(type(value), type):
         return False
     return (
-        isinstance(value, Image)
+        issubclass(type(value), Image)  # isinstance would ask the value for its __class__
         or _comes_from(value, "matplotlib", "Figure")
         or _comes_from(value, "PIL", "Image")
         or callable(getattr(type(value), "_repr_png_", None))

@@ -22,6 +22,14 @@ def to_output(value: Any) -> ToolOutput:
 
     A coroutine is described, not awaited: the loop awaits those of async tools before.
     """
+    try:
+        return _convert(value)
+    except Exception as error:  # the last net: a class that breaks even attribute access
+        name = type(value).__name__
+        return ToolOutput(f"<{name} object that cannot be shown ({type(error).__name__})>")
+
+
+def _convert(value: Any) -> ToolOutput:
     if isinstance(value, ToolOutput):
         text = bounded(str(value.text), RESULT_LIMIT)
         return ToolOutput(text or _EMPTY, tuple(value.images)[:_MAX_IMAGES])
@@ -31,15 +39,7 @@ def to_output(value: Any) -> ToolOutput:
             return ToolOutput(_picture_text(value, image), (image,))
     if isinstance(value, (list, tuple)) and _holds_pictures(value):
         return _mixed(value)
-    return ToolOutput(text_of(value) or _EMPTY)
-
-
-def text_of(value: Any, limit: int = RESULT_LIMIT) -> str:
-    """``value`` as bounded valid text, pictures described."""
-    try:
-        return bounded(_text(value), limit)
-    except Exception as error:  # the last net: a class that breaks even attribute access
-        return f"<{type(value).__name__} object that cannot be shown ({type(error).__name__})>"
+    return ToolOutput(bounded(_text(value), RESULT_LIMIT) or _EMPTY)
 
 
 def _text(value: Any) -> str:

@@ -105,19 +105,31 @@ def _ends_quietly(source: str) -> bool:
 
 def _execute(program: _Program, namespace: dict[str, Any]) -> Any:
     """Run the statements, then the last expression; its value, or ``_NOTHING``."""
-    if program.body is not None:
-        _evaluate(program.body, namespace)
-    if program.last is None:
-        return _NOTHING
-    value = _evaluate(program.last, namespace)
+    if _awaits(program.body) or _awaits(program.last):
+        # Both in one: a task that the statements start belongs to the loop that the end awaits on.
+        value = run_to_end(_execute_awaiting(program, namespace))
+    else:
+        if program.body is not None:
+            _evaluate(program.body, namespace)
+        value = _evaluate(program.last, namespace) if program.last is not None else _NOTHING
     return _NOTHING if program.quiet else value
 
 
+async def _execute_awaiting(program: _Program, namespace: dict[str, Any]) -> Any:
+    value: Any = _NOTHING
+    for code in (program.body, program.last):
+        if code is not None:
+            value = _evaluate(code, namespace)
+            value = await value if _awaits(code) else value
+    return value if program.last is not None else _NOTHING
+
+
+def _awaits(code: Any | None) -> bool:
+    return code is not None and bool(code.co_flags & inspect.CO_COROUTINE)
+
+
 def _evaluate(code: Any, namespace: dict[str, Any]) -> Any:
-    value = eval(code, namespace)  # noqa: S307 - running the code is what was allowed
-    if code.co_flags & inspect.CO_COROUTINE:
-        return run_to_end(value)
-    return value
+    return eval(code, namespace)  # noqa: S307 - running the code is what was allowed
 
 
 def _show(value: Any, notes: Notes, shell: Any | None) -> None:

@@ -76,7 +76,7 @@ def _frames(trace: TracebackType | None) -> list[str]:
     for index, frame in enumerate(frames):
         too_many = 2 <= index < len(frames) - _MAX_FRAMES
         if kept[index] and not too_many:
-            out += _hidden(hidden)
+            out += _hidden(hidden) if out else []  # what is above the user's code is not theirs
             hidden = 0
             out += traceback.format_list([frame])
         else:

@@ -17,6 +17,7 @@ import os
 import pathlib
 import reprlib
 import types
+from collections import deque
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from itertools import islice
@@ -53,7 +54,7 @@ def as_json(value: Any) -> str:
 
 def is_data(value: Any) -> bool:
     """Whether JSON is the natural text: containers, scalars, dataclasses, pydantic models."""
-    kinds = (dict, list, tuple, AbstractSet, Mapping, bool, int, float, type(None), enum.Enum)
+    kinds = (dict, list, tuple, deque, AbstractSet, Mapping, int, float, type(None), enum.Enum)
     return isinstance(value, kinds) or _fields_of(value) is not None or tables.is_scalar(value)
 
 
@@ -213,6 +214,14 @@ class _Reader:
 
     def read(self, value: Any, depth: int) -> Any:
         """JSON data for ``value``; raises ``_TooBig`` unless shortening."""
+        try:
+            return self._read(value, depth)
+        except _TooBig:
+            raise
+        except Exception as error:  # a class that breaks even attribute access
+            return f"<{type(value).__name__} object that cannot be shown ({type(error).__name__})>"
+
+    def _read(self, value: Any, depth: int) -> Any:
         self._nodes -= 1
         if self._nodes < 0:
             if not self._short:
@@ -266,7 +275,7 @@ class _Reader:
             return self._mapping(value, depth)
         if isinstance(value, AbstractSet):
             return self._items(_sorted(value) if len(value) <= _NODES else value, depth)
-        if isinstance(value, (list, tuple)) or type(value).__name__ == "deque":
+        if isinstance(value, (list, tuple, deque)):
             return self._items(value, depth)
         if tables.is_tabular(value):
             return self._text(tables.preview(value, rows=5))
