@@ -179,7 +179,6 @@ def _permission(block: PermissionBlock, look: Look) -> str:
         look.tag("span", "smn-sign", wording.TOOL_SIGNS[verdict], data_status=verdict),
         escape(wording.decision(block.decision, block.by, block.remember)),
         look.tag("code", "smn-name", escape(visible(block.tool_name))),
-        look.tag("span", "smn-summary", escape(visible(wording.one_line(block.summary)))),
     ]
     inner = [
         look.tag("summary", "smn-line", " ".join(summary)),

@@ -10,6 +10,7 @@ open or close a code fence of its own.
 from __future__ import annotations
 
 import re
+from itertools import groupby
 from typing import Any
 
 from . import wording
@@ -51,9 +52,16 @@ def bundle(story: RunStory) -> dict[str, str]:
 def html(story: RunStory) -> str:
     """The transcript as HTML with inline styles."""
     cards = [head(story, STATIC_LOOK)]
-    cards += [card(block, STATIC_LOOK) for block in _bounded_blocks(story)]
-    inner = "\n".join(c for c in cards if c)
+    for is_notice, group in groupby(_bounded_blocks(story), lambda b: isinstance(b, NoticeBlock)):
+        found = [c for c in (card(block, STATIC_LOOK) for block in group) if c]
+        cards += _folded(found) if is_notice and len(found) > 2 else found
+    inner = "\n".join(cards)
     return STATIC_LOOK.tag("div", "smn-run", "\n", inner, "\n", data_status=story.status)
+
+
+def _folded(notices: list[str]) -> list[str]:
+    summary = f"<summary>{len(notices)} notices</summary>"
+    return [STATIC_LOOK.tag("details", "smn-notices", summary, *notices)]
 
 
 def text(story: RunStory) -> str:

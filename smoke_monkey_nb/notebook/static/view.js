@@ -247,8 +247,10 @@ class RunView {
     this.why.textContent = head.why ?? "";
     this.why.hidden = !head.why;
     this.elapsed = [head.elapsed_s ?? 0, performance.now()];
-    if (!RUNNING.has(status)) this.stop.remove();
-    else if (!this.stop.isConnected) {
+    if (!RUNNING.has(status)) {
+      this.stop.remove();
+      for (const toast of [...this.toasts.children]) this.file(toast);
+    } else if (!this.stop.isConnected) {
       this.stop.disabled = false;
       this.stop.textContent = "Stop";
       this.head.append(this.stop);
