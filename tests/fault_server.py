@@ -10,7 +10,8 @@ Give it a script, point a provider at ``server.base_url``, look at what it recei
 A script is a list of replies (one a request, in order of arrival), one reply (for every request),
 or a function ``Received -> Reply``. A list that runs out is a mistake of the test: the request is
 answered with a 500 that says so, and ``server.errors`` has it; leaving the ``with`` block then
-raises. Named replies live in ``tests.replies`` and can all be imported from here.
+raises. Named replies (``tests.replies``) and what they are built of (``tests.wire``) can all be
+imported from here.
 
 ``GET …/models``, ``/api/version`` and ``/api/tags`` answer as Ollama does, and are kept in
 ``server.other_requests``. Every ``Received`` has ``gone``, a ``threading.Event`` that is set when
@@ -35,18 +36,9 @@ from functools import cached_property
 from typing import Any
 
 from .replies import *  # noqa: F403 - the library of replies is offered from here
-from .replies import (
-    Drop,
-    Gate,
-    Hang,
-    Pause,
-    Reply,
-    Reset,
-    Step,
-    error_status,
-    json_reply,
-    long_text,
-)
+from .replies import error_status, json_reply, long_text
+from .wire import *  # noqa: F403
+from .wire import Drop, Gate, Hang, Pause, Reply, Reset, Step
 
 MODELS = {"object": "list", "data": [{"id": "test-model", "object": "model"}]}
 TAGS = {"models": [{"name": "test-model", "model": "test-model"}]}
@@ -132,7 +124,7 @@ class FaultServer:
         if kind is None and self.errors:
             raise AssertionError("; ".join(self.errors))
 
-    # -- on the server's thread --------------------------------------------------------------------
+    # -- on the server's thread ------------------------------------------------
 
     def _run(self, listener: socket.socket) -> None:
         asyncio.set_event_loop(self._loop)

@@ -105,8 +105,7 @@ def test_a_refusal_is_the_answer_and_marked() -> None:
     assert (response.text, response.refusal) == ("I can't.", True)
 
 
-# -- usage
-# ------------------------------------------------------------------------------------------
+# -- usage ---------------------------------------------------------------------
 
 
 def test_no_usage_is_none() -> None:
@@ -173,8 +172,7 @@ def test_usage_is_told_before_an_error_so_that_a_failed_attempt_is_billed() -> N
     assert outcome.of(UsageDelta) == [Usage(7, 1, 8)]
 
 
-# -- odd chunks
-# -------------------------------------------------------------------------------------
+# -- odd chunks ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -207,8 +205,7 @@ def test_an_emoji_cut_into_two_escapes_is_whole_again() -> None:
     assert parse(*events, event(finish()), DONE).response.text == "😀"
 
 
-# -- how an answer ends
-# -----------------------------------------------------------------------------
+# -- how an answer ends --------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -296,8 +293,7 @@ def test_an_error_in_the_stream_comes_after_the_text_before_it() -> None:
     assert outcome.error and outcome.error.details and outcome.error.details["status"] == 502
 
 
-# -- answers that are no stream
-# ---------------------------------------------------------------------
+# -- answers that are no stream ------------------------------------------------
 
 
 def test_a_whole_completion_is_taken_for_an_answer() -> None:

@@ -83,8 +83,7 @@ def test_an_argument_of_the_wrong_type_is_a_type_error() -> None:
         resolve_provider(5)  # type: ignore[arg-type]
 
 
-# -- keys
-# -------------------------------------------------------------------------------------------
+# -- keys ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", [spec.name for spec in PROVIDERS.values() if not spec.keyless])
@@ -177,8 +176,7 @@ async def test_the_demo_answers_without_key_and_network() -> None:
     await provider.aclose()
 
 
-# -- picking
-# ----------------------------------------------------------------------------------------
+# -- picking -------------------------------------------------------------------
 
 
 def test_the_named_model_comes_first() -> None:
@@ -219,8 +217,7 @@ def test_else_the_demo_and_the_reason_says_so() -> None:
     assert reason == "no key found, no Ollama on this machine: using the offline demo"
 
 
-# -- ollama
-# -----------------------------------------------------------------------------------------
+# -- ollama --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
