@@ -76,7 +76,7 @@ def _git(context: ToolContext, *arguments: str) -> str:
     if done.returncode == 0:
         return done.stdout.decode("utf-8", "replace")
     said = one_line(done.stderr.decode("utf-8", "replace"), 300)
-    if "not a git repository" in said:
+    if "not a git repository" in said.lower():
         raise ToolError("the workspace is not in a git repository")
     if "does not have any commits yet" in said:
         return ""

@@ -126,7 +126,7 @@ class _Process:
         self._timer.daemon = True
         self._timer.start()
         try:
-            problem = self._exchange(json.dumps(self._ask).encode())
+            problem = self._compile()
             if problem is not None:
                 raise ToolError(
                     f"the pattern is no regular expression: {problem}. Put a backslash before "
@@ -143,6 +143,13 @@ class _Process:
         self._timer.cancel()
         self._process.kill()
         self._process.communicate()
+
+    def _compile(self) -> str | None:
+        try:
+            problem: str | None = self._exchange(json.dumps(self._ask).encode())
+        except OutOfTime:
+            raise ToolError("the pattern takes too long to compile; simplify it") from None
+        return problem
 
     def lines(self, data: bytes) -> list[Match]:
         """The lines that match.

@@ -67,7 +67,7 @@ def test_text_of_any_encoding_is_read(
 
 def test_a_binary_file_is_refused(context: ToolContext, workspace: Path) -> None:
     (workspace / "a.bin").write_bytes(b"PK\x03\x04\x00\x00")
-    with pytest.raises(ToolError, match="'a.bin' is a binary file of 6 bytes"):
+    with pytest.raises(ToolError, match=r"'a\.bin' is a binary file of 6 bytes"):
         call(context, "read_file", path="a.bin")
 
 

@@ -175,7 +175,8 @@ def test_an_interrupt_ends_awaited_code_and_lets_it_clean_up(lent: ToolContext) 
     lent.namespace["interrupt_soon"] = interrupt_soon
     code = (
         "import asyncio\ninterrupt_soon()\n"
-        "try:\n    await asyncio.sleep(60)\nexcept asyncio.CancelledError:\n    cleaned = True\n    raise"
+        "try:\n    await asyncio.sleep(60)\n"
+        "except asyncio.CancelledError:\n    cleaned = True\n    raise"
     )
     with pytest.raises(KeyboardInterrupt):
         run_python(code, lent)
