@@ -1,4 +1,4 @@
-"""Git's views: read-only, inside the workspace, and deaf to what a repository's configuration says."""
+"""Git's views: read-only, inside the workspace, and deaf to a repository's configuration."""
 
 from __future__ import annotations
 

@@ -186,7 +186,8 @@ def test_a_workspace_that_is_a_link_is_its_target(jail: Workspace, tmp_path: Pat
 
 SECRET = [
     ".env", ".env.local", ".ENV", "a/.env.production", ".envrc", "prod.env", "id_rsa",
-    ".ssh/id_ed25519",    "server.pem", "tls/server.KEY", ".netrc", "_netrc", ".aws/credentials", "x/.aws/config",
+    ".ssh/id_ed25519",
+    "server.pem", "tls/server.KEY", ".netrc", "_netrc", ".aws/credentials", "x/.aws/config",
     ".kube/config", ".config/gcloud/application_default_credentials.json", "service-account.json",
     "client_secret_12.json", ".npmrc", ".pypirc", ".git-credentials", ".docker/config.json",
     "terraform.tfstate", "secrets.yaml", ".ssh/config", "credentials.json",
