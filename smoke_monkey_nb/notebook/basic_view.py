@@ -61,7 +61,8 @@ class BasicView:
         self._w = w
         self._head, self._body, self._questions = w.HTML(self._head_html()), w.VBox(), w.VBox()
         self._stop = self._button("stop", "Stop", self._on_stop)
-        self._root = w.VBox([w.HBox([self._head, self._stop]), self._body, self._questions])
+        self._top = w.HBox([self._head, self._stop])
+        self._root = w.VBox([self._top, self._body, self._questions])
         self._root.add_class("smn-basic")
         self._surface.show(self._root)
 
@@ -70,8 +71,10 @@ class BasicView:
         self._is_closed = True
         self.story.settle()
         self._surface.replace(bundle(self.story))
+        # Not closed: a page that was reloaded in mid-run hears of no replacement and keeps these.
         with contextlib.suppress(Exception):
-            self._root.close()
+            self._questions.children = []
+            self._top.children = [self._head]
 
     async def can_answer(self) -> bool:
         """The person who chose this view."""

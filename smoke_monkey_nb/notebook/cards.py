@@ -181,7 +181,7 @@ def _permission(block: PermissionBlock, look: Look) -> str:
         look.tag("code", "smn-name", escape(visible(block.tool_name))),
     ]
     inner = [
-        look.tag("summary", "smn-line", " ".join(summary)),
+        look.tag("summary", "smn-decision", " ".join(summary)),
         _why(block, look),
         preview(block, look),
     ]

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from ..errors import CODES, AgentErrorInfo, error_info
-from ..events import TERMINAL, AgentEvent
+from ..events import TERMINAL, AgentEvent, now
 from ..usage import Usage
 from .blocks import (
     AskBlock,
@@ -77,11 +77,10 @@ class RunStory:
 
     @property
     def elapsed_s(self) -> float:
-        """Seconds from the start to the end, or to the last event."""
-        end = self.ended_at or self._now
-        if self.started_at is None or end is None:
+        """Seconds from the start to the end, or so far."""
+        if self.started_at is None:
             return 0.0
-        return max(0.0, (end - self.started_at).total_seconds())
+        return max(0.0, ((self.ended_at or now()) - self.started_at).total_seconds())
 
     @property
     def text(self) -> str:

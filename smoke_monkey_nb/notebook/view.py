@@ -74,6 +74,7 @@ class WidgetView:
         self._seq = -1
         self._flushed_at = self._streaming_since = 0.0
         self._new_pages: queue.SimpleQueue[str] = queue.SimpleQueue()  # said ready, want the story
+        self._pages: set[str] = set()  # every page that ever said ready
         self._asked: dict[str, dict[str, Any]] = {}  # open questions as the page gets them
         self._retry: tuple[asyncio.Future[bool], dict[str, Any]] | None = None
         self._is_prompting = self._has_failed = self._is_closed = False
@@ -93,6 +94,10 @@ class WidgetView:
         self._is_closed = True
         self.story.settle()
         self._surface.replace(bundle(self.story))
+        if len(self._pages) > 1:
+            # A page that was reloaded in mid-run knows no display id and hears of no replacement:
+            # what it shows is all it will ever show.
+            return
         with contextlib.suppress(Exception):  # a widget that cannot be closed harms nobody any more
             self._widget.close()
 
@@ -196,8 +201,9 @@ class WidgetView:
             self._seq += 1
             self._widget.send({"t": "ops", "n": self._seq, "ops": operations})
         while not self._new_pages.empty():
-            page, whole = self._new_pages.get(), self._board.snapshot()
-            self._widget.send({"t": "all", "view": page, "n": self._seq, "ops": whole})
+            whole = {"t": "all", "view": self._new_pages.get(), "n": self._seq}
+            whole["elapsed_s"] = self.story.elapsed_s
+            self._widget.send({**whole, "ops": self._board.snapshot()})
 
     def _note_failure(self, error: Exception) -> None:
         if self._has_failed:
@@ -231,7 +237,9 @@ class WidgetView:
             return
         kind = content.get("t")
         if kind == "ready":
-            self._new_pages.put(str(content.get("view")))
+            page = str(content.get("view"))
+            self._pages.add(page)
+            self._new_pages.put(page)
             self._handshake.set()
             self._on_loop(self._flush)
         elif kind == "stop":

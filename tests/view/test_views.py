@@ -291,6 +291,16 @@ async def test_closing_leaves_the_transcript_in_the_place_of_the_widget() -> Non
     assert case.widget.closed
 
 
+async def test_a_page_that_was_reloaded_keeps_the_widget() -> None:
+    case = Case()
+    case.ready("before")
+    case.ready("after")
+    case.tell(started(), completed())
+    case.view.close()
+    assert case.widget.head["status"] == "completed"
+    assert not case.widget.closed
+
+
 async def test_text_view_prints_as_it_comes() -> None:
     printed = list[str]()
     view = TextView(write=printed.append)

@@ -124,6 +124,7 @@ class RunView {
       while (this.notices.children.length > 1) this.notices.lastChild.remove();
       this.blocks = new Map([...this.blocks].filter(([, node]) => node.smnOpen));
       this.seq = message.n;
+      this.elapsed = [message.elapsed_s, performance.now()];
       this.synced = true;
       this.apply(message.ops);
     } else if (message.t === "ops" && this.synced && message.n > this.seq) {
