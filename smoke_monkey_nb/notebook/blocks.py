@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
-from ..errors import AgentErrorInfo
+from ..errors import AgentErrorInfo, error_info
 
 #: Characters of live output and of thoughts that are kept (the newest).
 LIVE_LIMIT = 20_000
@@ -170,3 +170,19 @@ def is_open_question(block: Block) -> TypeGuard[PermissionBlock | AskBlock]:
     if isinstance(block, PermissionBlock):
         return block.decision is None
     return isinstance(block, AskBlock) and block.answer is None
+
+
+def close(block: Block) -> bool:
+    """Close what the end of the run left open; returns whether it was."""
+    if isinstance(block, (TextBlock, ThoughtBlock)) and block.is_open:
+        block.is_open = False
+    elif isinstance(block, ToolBlock) and block.status == "running":
+        block.status = "failed"
+        block.error = error_info("tool_cancelled", "The run ended while this tool ran.")
+    elif isinstance(block, PermissionBlock) and block.decision is None:
+        block.decision, block.by = "deny", "because the run ended"
+    elif isinstance(block, AskBlock) and block.answer is None:
+        block.answer = ""
+    else:
+        return False
+    return True

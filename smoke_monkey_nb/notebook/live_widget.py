@@ -8,6 +8,7 @@ server's IOPub limit cuts it off.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,21 +19,34 @@ import traitlets
 STATIC = Path(__file__).parent / "static"
 
 
-@lru_cache(maxsize=2)
-def _asset(name: str) -> str:
-    """A front-end file without comment lines and indentation: it is sent with every run."""
-    text = (STATIC / name).read_text(encoding="utf-8")
-    if name.endswith(".css"):
-        text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
-    lines = (line.strip() for line in text.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
+SCRIPTS = ("dom.js", "questions.js", "view.js")
+
+
+@lru_cache(maxsize=1)
+def script() -> str:
+    """The front end as one module: a widget's code comes as one text, without files to import."""
+    text = "\n".join((STATIC / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    text = re.sub(r"(?m)^import .*$|^export (?!default)", "", text)
+    return _compact(line for line in text.splitlines() if not line.lstrip().startswith("//"))
+
+
+@lru_cache(maxsize=1)
+def style() -> str:
+    """The style sheet without comments."""
+    text = (STATIC / "view.css").read_text(encoding="utf-8")
+    return _compact(re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL).splitlines())
+
+
+def _compact(lines: Iterable[str]) -> str:
+    """Without indentation and empty lines: all this is sent with every run."""
+    return "\n".join(stripped for line in lines if (stripped := line.strip()))
 
 
 class LiveWidget(anywidget.AnyWidget):
     """Draws one run. ``head`` and ``questions`` are state: a reloaded page shows them at once."""
 
-    _esm = _asset("view.js")
-    _css = _asset("view.css")
+    _esm = script()
+    _css = style()
     head = traitlets.Dict().tag(sync=True)
     questions: Any = traitlets.List().tag(sync=True)
 

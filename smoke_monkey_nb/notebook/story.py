@@ -8,14 +8,13 @@ on in the story of the run that failed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
 
-from ..errors import CODES, AgentErrorInfo, error_info
+from ..errors import AgentErrorInfo
 from ..events import TERMINAL, AgentEvent, now
-from ..usage import Usage
 from .blocks import (
     AskBlock,
     Block,
@@ -27,21 +26,14 @@ from .blocks import (
     ThoughtBlock,
     TodoBlock,
     ToolBlock,
+    close,
     is_open_question,
 )
+from .event_data import info_of, int_of, mappings_of, number_of, seconds_of, text_of, todo_of
+from .totals import Totals
+from .wording import decision
 
 B = TypeVar("B")
-
-
-@dataclass
-class Totals:
-    """Sums so far. ``cost_usd``: ``None`` when a price is unknown; it means nothing before
-    ``is_counted``.
-    """
-
-    tokens: int = 0
-    cost_usd: float | None = 0.0
-    is_counted: bool = False
 
 
 @dataclass
@@ -59,7 +51,6 @@ class RunStory:
     ended_at: datetime | None = None
     error: AgentErrorInfo | None = None
     blocks: list[Block] = field(default_factory=list)
-    _earlier: Totals = field(default_factory=Totals)  # of the runs before a retry
     _step_start: int = 0  # the first block of the step, or of what came after its last reset
     _decisions: dict[str, str] = field(default_factory=dict)  # of calls that have no card yet
     _now: datetime | None = None
@@ -109,17 +100,17 @@ class RunStory:
         changed: list[Block] = []
         if self.started_at is None:
             self.started_at = self._now
-            self.prompt = _text(data.get("prompt"))
+            self.prompt = text_of(data.get("prompt"))
         else:
             for block in self.blocks:
                 if isinstance(block, ErrorBlock) and not block.is_retried:
                     block.is_retried = True
                     changed.append(block)
             changed += self._close_open()
-            self._earlier = Totals(self.totals.tokens, self.totals.cost_usd, self.totals.is_counted)
+            self.totals.begin_again()
         self.status, self.error, self.ended_at = "running", None, None
-        self.model, self.provider = _text(data.get("model")), _text(data.get("provider"))
-        self.model_reason = _text(data.get("model_reason")) or None
+        self.model, self.provider = text_of(data.get("model")), text_of(data.get("provider"))
+        self.model_reason = text_of(data.get("model_reason")) or None
         self._step_start = len(self.blocks)
         return changed
 
@@ -129,21 +120,21 @@ class RunStory:
         return []
 
     def _step_ended(self, data: Mapping[str, Any]) -> list[Block]:
-        self._count(data.get("total_usage"), data.get("total_cost_usd", self.totals.cost_usd))
+        self.totals.count(data.get("total_usage"), data.get("total_cost_usd", self.totals.cost_usd))
         return self._text_end(data)  # thoughts may end without a text
 
     def _text_delta(self, data: Mapping[str, Any]) -> list[Block]:
         block = self._last_open(TextBlock)
         if block is None:
             block = self._add(TextBlock(len(self.blocks)))
-        block.parts.append(_text(data.get("text")))
+        block.parts.append(text_of(data.get("text")))
         return [block]
 
     def _thought(self, data: Mapping[str, Any]) -> list[Block]:
         block = self._last_open(ThoughtBlock)
         if block is None:
             block = self._add(ThoughtBlock(len(self.blocks)))
-        block.live.append(_text(data.get("text")))
+        block.live.append(text_of(data.get("text")))
         return [block]
 
     def _text_reset(self, data: Mapping[str, Any]) -> list[Block]:
@@ -164,85 +155,81 @@ class RunStory:
         return changed
 
     def _tool_started(self, data: Mapping[str, Any]) -> list[Block]:
-        call_id = _text(data.get("tool_call_id"))
+        call_id = text_of(data.get("tool_call_id"))
         block = ToolBlock(
             len(self.blocks),
             call_id,
-            _text(data.get("tool_name")),
+            text_of(data.get("tool_name")),
             data.get("input"),
-            summary=_text(data.get("summary")),
+            summary=text_of(data.get("summary")),
             decision=self._decisions.pop(call_id, ""),
         )
         return [self._add(block)]
 
     def _tool_output(self, data: Mapping[str, Any]) -> list[Block]:
         block = self._tool(data)
-        block.live.append(_text(data.get("text")))
+        block.live.append(text_of(data.get("text")))
         return [block]
 
     def _tool_completed(self, data: Mapping[str, Any]) -> list[Block]:
         block = self._tool(data)
         block.status = "completed"
-        block.result = _text(data.get("result"))
+        block.result = text_of(data.get("result"))
         images = data.get("images")
-        block.images = _mappings(images)
-        block.duration_s = _seconds(data.get("duration_ms"))
+        block.images = mappings_of(images)
+        block.duration_s = seconds_of(data.get("duration_ms"))
         return [block]
 
     def _tool_failed(self, data: Mapping[str, Any]) -> list[Block]:
         block = self._tool(data)
         block.status = "failed"
-        block.error = _info(data.get("error_info"), "tool_failed")
+        block.error = info_of(data.get("error_info"), "tool_failed")
         block.blocked = bool(data.get("blocked"))
-        block.duration_s = _seconds(data.get("duration_ms"))
+        block.duration_s = seconds_of(data.get("duration_ms"))
         return [block]
 
     def _permission_required(self, data: Mapping[str, Any]) -> list[Block]:
         block = PermissionBlock(
             len(self.blocks),
-            _text(data.get("tool_call_id")),
-            _text(data.get("tool_name")),
-            _text(data.get("preview")),
-            preview_kind=_text(data.get("preview_kind")) or "text",
-            summary=_text(data.get("summary")),
-            reason=_text(data.get("reason")) or None,
+            text_of(data.get("tool_call_id")),
+            text_of(data.get("tool_name")),
+            text_of(data.get("preview")),
+            preview_kind=text_of(data.get("preview_kind")) or "text",
+            summary=text_of(data.get("summary")),
+            reason=text_of(data.get("reason")) or None,
         )
         return [self._add(block)]
 
     def _permission_resolved(self, data: Mapping[str, Any]) -> list[Block]:
-        from .wording import decision
-
-        call_id = _text(data.get("tool_call_id"))
-        verdict, by = _text(data.get("decision")), _text(data.get("by"))
-        remember = _text(data.get("remember")) or None
+        call_id = text_of(data.get("tool_call_id"))
+        verdict, by = text_of(data.get("decision")), text_of(data.get("by"))
+        remember = text_of(data.get("remember")) or None
         for block in reversed(self.blocks):
             if isinstance(block, PermissionBlock) and block.tool_call_id == call_id:
                 if block.decision is not None:
                     break
                 block.decision, block.by, block.remember = verdict or "deny", by, remember
-                block.feedback = _text(data.get("feedback")) or None
+                block.feedback = text_of(data.get("feedback")) or None
                 return [block]
         self._decisions[call_id] = decision(verdict, by, remember)
         return []
 
     def _ask_required(self, data: Mapping[str, Any]) -> list[Block]:
         choices = data.get("choices")
-        words = [_text(c) for c in choices] if isinstance(choices, (list, tuple)) else []
-        block = AskBlock(
-            len(self.blocks), _text(data.get("tool_call_id")), _text(data.get("question")), words
-        )
-        return [self._add(block)]
+        words = [text_of(c) for c in choices] if isinstance(choices, (list, tuple)) else []
+        call_id, question = text_of(data.get("tool_call_id")), text_of(data.get("question"))
+        return [self._add(AskBlock(len(self.blocks), call_id, question, words))]
 
     def _ask_response(self, data: Mapping[str, Any]) -> list[Block]:
-        call_id = _text(data.get("tool_call_id"))
+        call_id = text_of(data.get("tool_call_id"))
         for block in reversed(self.blocks):
             if isinstance(block, AskBlock) and block.tool_call_id == call_id:
-                block.answer = _text(data.get("answer"))
+                block.answer = text_of(data.get("answer"))
                 return [block]
         return []
 
     def _todos(self, data: Mapping[str, Any]) -> list[Block]:
-        items = [_todo(item) for item in _mappings(data.get("items"))]
+        items = [todo_of(item) for item in mappings_of(data.get("items"))]
         for block in self.blocks:
             if isinstance(block, TodoBlock):
                 block.items = items
@@ -257,10 +244,10 @@ class RunStory:
     def _warning(self, data: Mapping[str, Any]) -> list[Block]:
         block = NoticeBlock(
             len(self.blocks),
-            _info(data.get("error_info"), "hook_failed"),
-            attempt=_int(data.get("attempt"), 1),
-            max_attempts=_int(data.get("max_attempts"), 1),
-            delay_s=_number(data.get("delay_s")),
+            info_of(data.get("error_info"), "hook_failed"),
+            attempt=int_of(data.get("attempt"), 1),
+            max_attempts=int_of(data.get("max_attempts"), 1),
+            delay_s=number_of(data.get("delay_s")),
         )
         return [self._add(block)]
 
@@ -270,12 +257,12 @@ class RunStory:
         self.ended_at = event.time
         changed = self._close_open()
         if "usage" in data:
-            self._count(data.get("usage"), data.get("cost_usd"))
+            self.totals.count(data.get("usage"), data.get("cost_usd"))
         if self.status == "failed":
-            self.error = _info(data.get("error_info"), "run_hard_stop")
+            self.error = info_of(data.get("error_info"), "run_hard_stop")
             changed.append(self._add(ErrorBlock(len(self.blocks), self.error)))
         elif self.status == "interrupted":
-            reason = _text(data.get("reason"))
+            reason = text_of(data.get("reason"))
             text = f"Interrupted: {reason}" if reason else "Interrupted"
             changed.append(self._add(NoteBlock(len(self.blocks), text)))
         return changed
@@ -291,38 +278,15 @@ class RunStory:
         return last if isinstance(last, kind) and last.is_open else None  # type: ignore[attr-defined]
 
     def _tool(self, data: Mapping[str, Any]) -> ToolBlock:
-        call_id = _text(data.get("tool_call_id"))
+        call_id = text_of(data.get("tool_call_id"))
         for block in reversed(self.blocks):
             if isinstance(block, ToolBlock) and block.tool_call_id == call_id:
                 return block
-        name = _text(data.get("tool_name"))
+        name = text_of(data.get("tool_name"))
         return self._add(ToolBlock(len(self.blocks), call_id, name, data.get("input")))
 
-    def _count(self, usage: Any, cost_usd: Any) -> None:
-        if isinstance(usage, Usage):
-            self.totals.tokens = self._earlier.tokens + usage.total_tokens
-        if cost_usd is None or (self._earlier.is_counted and self._earlier.cost_usd is None):
-            self.totals.cost_usd = None
-        else:
-            self.totals.cost_usd = (self._earlier.cost_usd or 0.0) + _number(cost_usd)
-        self.totals.is_counted = True
-
     def _close_open(self) -> list[Block]:
-        changed: list[Block] = []
-        for block in self.blocks:
-            if isinstance(block, (TextBlock, ThoughtBlock)) and block.is_open:
-                block.is_open = False
-            elif isinstance(block, ToolBlock) and block.status == "running":
-                block.status = "failed"
-                block.error = error_info("tool_cancelled", "The run ended while this tool ran.")
-            elif isinstance(block, PermissionBlock) and block.decision is None:
-                block.decision, block.by = "deny", "because the run ended"
-            elif isinstance(block, AskBlock) and block.answer is None:
-                block.answer = ""
-            else:
-                continue
-            changed.append(block)
-        return changed
+        return [block for block in self.blocks if close(block)]
 
 
 _QUESTIONS = frozenset(
@@ -348,38 +312,3 @@ _HANDLERS = {
     "compaction.completed": RunStory._compacted,
     "run.warning": RunStory._warning,
 }
-
-
-def _text(value: Any) -> str:
-    return "" if value is None else str(value)
-
-
-def _number(value: Any) -> float:
-    return float(value) if isinstance(value, (int, float)) else 0.0
-
-
-def _int(value: Any, default: int) -> int:
-    return value if isinstance(value, int) else default
-
-
-def _seconds(milliseconds: Any) -> float | None:
-    return milliseconds / 1000 if isinstance(milliseconds, (int, float)) else None
-
-
-def _mappings(value: Any) -> Sequence[Mapping[str, Any]]:
-    return [v for v in value if isinstance(v, Mapping)] if isinstance(value, (list, tuple)) else []
-
-
-def _todo(item: Mapping[str, Any]) -> tuple[str, str]:
-    words = next((item[k] for k in ("content", "text", "title", "task") if item.get(k)), "")
-    return _text(item.get("status")) or "pending", _text(words)
-
-
-def _info(value: Any, default: str) -> AgentErrorInfo:
-    if isinstance(value, AgentErrorInfo):
-        return value
-    if isinstance(value, Mapping) and value.get("code") in CODES:
-        return error_info(
-            value["code"], _text(value.get("message")), hint=_text(value.get("hint")) or None
-        )
-    return error_info(default, _text(value) or "Something went wrong.")

@@ -62,7 +62,7 @@ def count(number: int, noun: str) -> str:
 def decision(verdict: str, by: str, remember: str | None = None) -> str:
     """What became of a permission question: ``Allowed by you for this session``."""
     word = "Allowed" if verdict == "allow" else "Denied"
-    who = _DECIDERS.get(by, f"by {by}" if by else "")
+    who = _DECIDERS.get(by, by)
     return f"{word} {who}".rstrip() + _REMEMBERED.get(remember or "", "")
 
 

@@ -129,12 +129,12 @@ class Page:
     async def open(self, css: str = "") -> None:
         """Load the page; call again to reload it."""
         await self.page.set_content(_HTML)
-        await self.page.add_style_tag(content=css + live_widget._asset("view.css"))
+        await self.page.add_style_tag(content=css + live_widget.style())
         await self.page.evaluate("window.model = makeModel()")
         state = {"head": self.widget.head, "questions": self.widget.questions}
         await self.page.evaluate("s => { for (const k in s) window.model.set(k, s[k]); }", state)
         self._sent = len(self.widget.updates)
-        script = live_widget._asset("view.js").replace("export default", "const view =")
+        script = live_widget.script().replace("export default", "const view =")
         script += "\nview.render({model: window.model, el: document.getElementById('cell')});"
         await self.page.add_script_tag(content="{" + script + "}")
         await self.sync()

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import threading
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from smoke_monkey_nb.errors import error_info
-from smoke_monkey_nb.notebook import presenter
-from smoke_monkey_nb.notebook.basic_view import BasicView
 from smoke_monkey_nb.notebook.handshake import Handshake
 from smoke_monkey_nb.notebook.prompting import Prompter
-from smoke_monkey_nb.notebook.quiet_views import NullView, StaticView
 from smoke_monkey_nb.notebook.text_view import TextView
 from smoke_monkey_nb.notebook.view import WidgetView
 
@@ -315,121 +310,3 @@ async def test_text_view_prints_as_it_comes() -> None:
     assert "\x1b" not in text
     for words in ("● demo:analyst", "✓ read_file", "    42", "! The provider is busy.", "$0.0024"):
         assert words in text
-
-
-class TestBasicView:
-    """The same run in core widgets."""
-
-    @pytest.fixture
-    def case(self) -> SimpleNamespace:
-        agent, surface = FakeAgent(), FakeSurface()
-        view = BasicView(agent, surface)
-        view.open()
-        return SimpleNamespace(agent=agent, surface=surface, view=view)
-
-    def html(self, widget: Any) -> str:
-        own = getattr(widget, "value", "") or ""
-        return str(own) + "".join(self.html(child) for child in getattr(widget, "children", ()))
-
-    def buttons(self, widget: Any) -> dict[str, Any]:
-        found = {c: widget for c in getattr(widget, "_dom_classes", ()) if hasattr(widget, "click")}
-        for child in getattr(widget, "children", ()):
-            found |= self.buttons(child)
-        return found
-
-    async def test_it_shows_the_marks(self, case: SimpleNamespace) -> None:
-        specs = [started(), STEP, delta("hello **you**"), end(), tool_started(), tool_completed()]
-        for event in events(*specs, warned(), failed()):
-            case.view.on_event(event)
-        html = self.html(case.surface.shown[0])
-        for mark in ("smn-run", "smn-text", "smn-tool", "smn-toast", "smn-error"):
-            assert f'class="{mark}' in html
-        assert "<strong>you</strong>" in html
-
-    async def test_its_buttons_answer(self, case: SimpleNamespace) -> None:
-        for event in events(started(), STEP, asked("p1")):
-            case.view.on_event(event)
-        self.buttons(case.surface.shown[0])["smn-allow-session"].click()
-        self.buttons(case.surface.shown[0])["smn-stop"].click()
-        assert case.agent.calls == [
-            ("p1", "allow", "session", None),
-            ("abort", "stopped by the user"),
-        ]
-
-    async def test_a_question_goes_when_it_is_answered(self, case: SimpleNamespace) -> None:
-        for event in events(started(), STEP, asked("p1"), resolved("p1")):
-            case.view.on_event(event)
-        root = case.surface.shown[0]
-        assert "smn-allow" not in self.buttons(root)
-        assert "Allowed by you" in self.html(root)
-
-    async def test_a_long_answer_is_spread_over_widgets_sent_once(
-        self, case: SimpleNamespace
-    ) -> None:
-        changes = list[int]()
-        for event in events(started(), STEP):
-            case.view.on_event(event)
-        for at in range(100):
-            for event in events(delta("A paragraph of words. " * 20 + "\n\n"), first=at):
-                case.view.on_event(event)
-            case.view._flush()
-            body = case.view._body.children
-            if at == 50:
-                for widget in body[:-1]:
-                    widget.observe(lambda change: changes.append(1), "value")
-        assert len(body) > 8
-        assert len(changes) <= 1
-
-    async def test_retry(self, case: SimpleNamespace) -> None:
-        for event in events(started(), failed()):
-            case.view.on_event(event)
-        offer = asyncio.ensure_future(case.view.offer_retry(RETRYABLE, 5))
-        await asyncio.sleep(0.01)
-        self.buttons(case.surface.shown[0])["smn-retry"].click()
-        assert await offer
-
-
-def kernel(allow_stdin: bool) -> Any:
-    content = {"content": {"allow_stdin": allow_stdin}}
-    return SimpleNamespace(kernel=SimpleNamespace(get_parent=lambda _: content))
-
-
-@pytest.mark.parametrize(
-    ("kind", "shell", "expected"),
-    [
-        ("auto", kernel(True), WidgetView),
-        ("auto", kernel(False), StaticView),
-        ("auto", SimpleNamespace(), TextView),
-        ("widget", kernel(False), WidgetView),
-        ("basic", kernel(True), BasicView),
-        ("text", kernel(True), TextView),
-        ("none", kernel(True), NullView),
-    ],
-)
-def test_the_view_fits_the_front_end(kind: str, shell: Any, expected: type) -> None:
-    assert type(presenter._make(kind, FakeAgent(), Host(), shell)) is expected
-
-
-async def test_a_kernel_without_stdin_has_nobody_to_answer() -> None:
-    view = presenter._make("auto", FakeAgent(), Host(), kernel(False))
-    assert not await view.can_answer()
-
-
-def test_the_environment_decides_in_the_place_of_auto(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SMOKE_MONKEY_VIEW", "none")
-    assert presenter._wanted("auto") == "none"
-    assert presenter._wanted("text") == "text"
-    monkeypatch.setenv("SMOKE_MONKEY_VIEW", "hologram")
-    with pytest.raises(ValueError, match="hologram"):
-        presenter._wanted("auto")
-
-
-def test_the_live_widget_is_made_of_the_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    widget = presenter._live_widget()
-    with contextlib.closing(widget):
-        bundle = widget._repr_mimebundle_()
-        data = bundle[0] if isinstance(bundle, tuple) else bundle
-        assert data["text/plain"] == "smoke_monkey_nb: live view of a running agent"
-        assert "application/vnd.jupyter.widget-view+json" in data
-        assert "export default" in str(widget._esm)
-        assert len(str(widget._esm)) + len(str(widget._css)) < 25_000

@@ -2,56 +2,12 @@
 // numbered messages of operations (see board.py). HTML is only ever inserted where Python's renderer made it; all other
 // text goes in as text. A view that is new, late or missed a message says `ready` and is sent the whole story.
 
+import { appendText, button, duration, fromRendered, innermost, make } from "./dom.js";
+import { BARS } from "./questions.js";
+
 const RUNNING = new Set(["starting", "running", "waiting"]);
-const VOID = new Set(["BR", "HR", "IMG"]);
 const LIVE_LIMIT = 20000;
 const TOAST_MS = 10000;
-
-function make(tag, mark, text) {
-  const node = document.createElement(tag);
-  if (mark) node.className = mark;
-  if (text !== undefined) node.textContent = text;
-  return node;
-}
-
-function fromRendered(html) {
-  const template = document.createElement("template");
-  template.innerHTML = html;
-  return template.content.firstElementChild;
-}
-
-function button(action, label, onClick) {
-  const node = make("button", "smn-button", label);
-  node.type = "button";
-  node.dataset.action = action;
-  // The second click of a double click may land on the next question's button.
-  node.addEventListener("click", (event) => event.detail < 2 && onClick(node));
-  return node;
-}
-
-function duration(seconds) {
-  if (seconds < 9.95) return `${seconds.toFixed(seconds < 1 ? 0 : 1)} s`;
-  const whole = Math.round(seconds);
-  if (whole < 60) return `${whole} s`;
-  return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, "0")} s`;
-}
-
-// The element that text of a growing Markdown block goes into.
-function innermost(node) {
-  for (;;) {
-    let last = node.lastChild;
-    if (last?.nodeType === 3 && !last.data.trim() && last.previousSibling?.nodeType === 1) {
-      last = last.previousSibling;
-    }
-    if (last?.nodeType !== 1 || VOID.has(last.tagName)) return node;
-    node = last;
-  }
-}
-
-function appendText(node, text) {
-  if (node.lastChild?.nodeType === 3) node.lastChild.appendData(text);
-  else node.append(text);
-}
 
 class RunView {
   constructor(model, el) {
@@ -288,7 +244,7 @@ class RunView {
     node.classList.add("smn-open");
     const card = { node, bar: make("div", "smn-bar"), shown: performance.now() };
     this.cards.set(question.id, card);
-    this[`bar_${question.kind}`](question, card);
+    BARS[question.kind]?.(card, (intent) => this.answer(question, card, intent), question);
     node.append(card.bar);
     node.tabIndex = -1;
     node.setAttribute("role", "group");
@@ -307,65 +263,6 @@ class RunView {
     for (const control of card.bar.querySelectorAll("button, input")) control.disabled = true;
     card.bar.setAttribute("aria-busy", "true");
     this.send({ t: "answer", id: question.id, ...intent });
-  }
-
-  bar_permission(question, card) {
-    const reason = make("input", "smn-input");
-    reason.placeholder = "Reason, if you deny (optional)";
-    reason.setAttribute("aria-label", "Reason for a denial");
-    const decide = (action) => this.answer(question, card, { action, feedback: reason.value });
-    const [allow, session, deny] = [
-      ["allow", "Allow"],
-      ["allow-session", "Allow for session"],
-      ["deny", "Deny"],
-    ].map(([action, label]) => button(action, label, () => decide(action)));
-    allow.classList.add("smn-primary");
-    allow.title = "Key: a";
-    deny.title = "Key: d or Esc";
-    card.bar.append(allow, session, deny, reason);
-    card.node.addEventListener("keydown", (event) => {
-      if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-      const isTyping = event.target === reason;
-      if (card.wasMoved && performance.now() - card.shown < 400) return;
-      const action = isTyping
-        ? { Enter: "deny" }[event.key]
-        : { a: "allow", d: "deny", Escape: "deny" }[event.key];
-      if (isTyping && event.key === "Escape") card.node.focus();
-      if (!action) return;
-      event.preventDefault();
-      event.stopPropagation();
-      decide(action);
-    });
-  }
-
-  bar_ask(question, card) {
-    const reply = (text) => this.answer(question, card, { action: "answer", text });
-    for (const choice of question.choices) card.bar.append(button("choose", choice, () => reply(choice)));
-    const form = make("div", "smn-reply");
-    const input = make("input", "smn-input");
-    input.placeholder = question.choices.length ? "Or your own words" : "Your answer";
-    input.setAttribute("aria-label", "Your answer");
-    const go = button("answer", "Send", () => input.value.trim() && reply(input.value));
-    input.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" || event.isComposing || !input.value.trim()) return;
-      event.preventDefault();
-      reply(input.value);
-    });
-    form.append(input, go);
-    card.bar.append(form);
-  }
-
-  bar_retry(question, card) {
-    const retry = button("retry", "Retry", () => this.answer(question, card, { action: "retry" }));
-    retry.classList.add("smn-primary");
-    const leave = button("stop", "Leave it", () => this.answer(question, card, { action: "stop" }));
-    const left = make("span", "smn-time");
-    card.tick = () => {
-      const seconds = question.seconds - (performance.now() - card.shown) / 1000;
-      left.textContent = seconds > 0 ? `offered for ${Math.ceil(seconds)} s` : "";
-    };
-    card.tick();
-    card.bar.append(retry, leave, left);
   }
 }
 
