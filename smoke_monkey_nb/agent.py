@@ -19,7 +19,7 @@ from .errors import AgentErrorInfo, agent_error
 from .events import AgentEvent, Callback, EventBus, Listener
 from .hook_runner import HookRunner
 from .hooks import Hooks, collect_hooks
-from .host import Host, default_host
+from .host import Host, default_host, while_awaited
 from .instructions import system_text
 from .loop import Run, Turn
 from .messages import Conversation, Message, repair
@@ -376,7 +376,8 @@ class Agent:
         threading.Thread(target=self._pricer.warm, name="smn-prices", daemon=True).start()
         task = asyncio.ensure_future(run.execute())
         try:
-            result = await asyncio.shield(task)
+            with while_awaited(self.host):
+                result = await asyncio.shield(task)
         except asyncio.CancelledError:
             run.abort("cancelled")
             result = await _outlast(task)

@@ -8,6 +8,7 @@ cell runs; without one, ``PlainHost`` serves scripts and tests.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 import threading
 from collections.abc import Callable, Coroutine
@@ -42,6 +43,15 @@ class Host(Protocol):
         raised once the run has cleaned up. Raises ``AgentError`` ``run_busy`` when called from
         inside such a run.
         """
+
+
+def while_awaited(host: Host) -> contextlib.AbstractContextManager[None]:
+    """Around a run, on its loop; a host may have a ``while_awaited`` that keeps that loop's
+    surroundings (a kernel's widgets) alive where the loop is its own.
+    """
+    method = getattr(host, "while_awaited", contextlib.nullcontext)
+    context: contextlib.AbstractContextManager[None] = method()
+    return context
 
 
 class PlainHost:

@@ -132,7 +132,7 @@ class Kernel:
         """Press the interrupt button."""
         self._manager.interrupt_kernel()
 
-    def restart_dead(self) -> bool:
+    def is_alive(self) -> bool:
         """Whether the process lives."""
         return bool(self._manager.is_alive())
 
@@ -150,17 +150,17 @@ class Kernel:
 
     # -- widgets -----------------------------------------------------------------------------------
 
-    def widget(self, marker: str, timeout_s: float = 20) -> str:
-        """The comm id of the first widget whose state has the trait ``marker``."""
+    def widget(self, marker: str, cell: Cell | None = None, timeout_s: float = 20) -> str:
+        """The comm id of the first widget (of that cell) whose state has the trait ``marker``."""
 
         def found() -> str | None:
-            for message in self.all:
+            for message in self.all if cell is None else cell.messages:
                 opened = message["header"]["msg_type"] == "comm_open"
                 if opened and marker in message["content"]["data"].get("state", {}):
                     return str(message["content"]["comm_id"])
             return None
 
-        return str(self.wait(found, timeout_s))
+        return str(self.wait(found, timeout_s, cell))
 
     def state(self, comm_id: str) -> dict[str, Any]:
         """A widget's state as a front end knows it."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
-from ..errors import error_info
+from ..errors import AgentError, error_info
 from .bridge import MainThreadBridge
 from .options import CellOptions
 from .outcomes import CellFailed
@@ -43,29 +43,29 @@ class CellRunner:
         agent = self._session.agent_for(options)
         agent.host = self._bridge
         agent.cell_id = _cell_id(self._shell)
-        result = self._run(agent, prompt, self._session.view_for(options), options)
+        try:
+            result = self._run(agent, prompt, self._session.view_for(options), options)
+        except AgentError as error:  # run_busy: the same agent is running elsewhere
+            raise CellFailed(error.info) from None
         if result is not None and result.error is not None and options.raises:
             raise CellFailed(result.error)
 
     def _run(self, agent: Agent, prompt: str, kind: str, options: CellOptions) -> RunResult | None:
-        results: list[RunResult] = []
         try:
             view = open_view(kind, agent=agent, host=self._bridge, shell=self._shell)
         except ValueError as error:  # SMOKE_MONKEY_VIEW names no view
             raise UsageError(f"%%agent: {error}") from None
         undo = [agent.attach(view.on_event), agent.add_answerer(view)]
-        offer_s = self._session.retry_offer_s
-        try:
-            self._bridge.run(
-                lambda: _turns(agent, prompt, view, offer_s, results.append),
-                lambda: agent.abort("interrupted"),
-            )
-        finally:
-            for remove in undo:
-                remove()
-            view.close()
-            self._keep(agent, results, options)
-        return results[-1] if results else None
+        turns = _Turns(agent, prompt, view, self._session.retry_offer_s)
+        with self._bridge.occupied():  # a second press must not tear the closing view
+            try:
+                self._bridge.run(turns.run, turns.interrupt)
+            finally:
+                for remove in undo:
+                    remove()
+                view.close()
+                self._keep(agent, turns.result, options)
+        return turns.result
 
     def _prompt(self, options: CellOptions, text: str) -> str:
         if not text.strip():
@@ -84,26 +84,47 @@ class CellRunner:
             raise UsageError(f"%%agent: there is no variable {name!r} for --input")
         return f"The variable `{name}`:\n\n{preview(self._session.namespace[name])}"
 
-    def _keep(self, agent: Agent, results: list[RunResult], options: CellOptions) -> None:
-        names = {"_agent": agent}
-        if results:
-            names["_result"] = results[-1]  # type: ignore[assignment]
+    def _keep(self, agent: Agent, result: RunResult | None, options: CellOptions) -> None:
+        names: dict[str, Any] = {"_agent": agent}
+        if result is not None:
+            names["_result"] = result
             if options.output:
-                names[options.output] = results[-1]  # type: ignore[assignment]
+                names[options.output] = result
         self._session.namespace.update(names)
 
 
-async def _turns(
-    agent: Agent, prompt: str, view: RunView, offer_s: float, keep: Callable[[RunResult], None]
-) -> None:
+class _Turns:
     """The run, and its retries as long as it fails and a person wants it tried again."""
-    result = await agent.run(prompt)
-    keep(result)
-    while result.status == "failed" and result.error is not None and result.error.retryable:
-        if not await view.offer_retry(result.error, offer_s):
-            return
-        result = await agent.retry()
-        keep(result)
+
+    def __init__(self, agent: Agent, prompt: str, view: RunView, offer_s: float) -> None:
+        self._agent, self._prompt, self._view, self._offer_s = agent, prompt, view, offer_s
+        self._offer: asyncio.Task[bool] | None = None
+        self._is_interrupted = False
+        self.result: RunResult | None = None
+
+    async def run(self) -> None:
+        """Run the turn to its end. Loop thread."""
+        self.result = await self._agent.run(self._prompt)
+        while await self._is_retry_wanted(self.result):
+            self.result = await self._agent.retry()
+
+    def interrupt(self) -> None:
+        """End the run, or the offer to retry it. Any thread."""
+        self._is_interrupted = True
+        self._agent.abort("kernel interrupt")
+        if self._offer is not None:
+            self._offer.get_loop().call_soon_threadsafe(self._offer.cancel)
+
+    async def _is_retry_wanted(self, result: RunResult) -> bool:
+        if result.status != "failed" or result.error is None or not result.error.retryable:
+            return False
+        offer = self._offer = asyncio.ensure_future(
+            self._view.offer_retry(result.error, self._offer_s)
+        )
+        if self._is_interrupted:
+            offer.cancel()
+        await asyncio.wait({offer})
+        return not offer.cancelled() and offer.result()
 
 
 def _nested() -> Any:

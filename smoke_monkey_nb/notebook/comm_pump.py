@@ -37,19 +37,76 @@ _AT_ONCE = {
 _replayed: set[asyncio.Future[Any]] = set()
 
 
-class CommPump:
-    """Owns the shell stream between ``__enter__`` and ``__exit__``. Main thread only."""
+class _ShellTap:
+    """Stands in for the kernel's reader of shell messages. Main thread only."""
 
-    def __init__(self, kernel: Any) -> None:
+    def __init__(self, kernel: Any, run: Callable[[Callable[[], None]], None]) -> None:
         self._kernel = kernel
+        self._run = run
         self._session = kernel.session
         self._handlers = kernel.shell_handlers
         self._stream, self._reply_socket = _shell_stream(kernel)
         # What the kernel had set, to be restored: pyzmq has no public way to read it.
         self._callback: Callable[[Any], Any] = self._stream._recv_callback
         self._copy: bool = self._stream._recv_copy
-        self._held: list[Any] = []
         kernel._publish_status  # noqa: B018 - a missing part must be noticed before the cell runs
+
+    def open(self) -> None:
+        """Take the messages over."""
+        self._stream.on_recv(self._on_message, copy=False)
+
+    def close(self) -> None:
+        """Give them back to the kernel."""
+        self._stream.on_recv(self._callback, copy=self._copy)
+
+    def _on_message(self, frames: Any) -> Any:
+        raise NotImplementedError
+
+    def _read(self, frames: Any) -> tuple[Any, Any] | None:
+        """Identities and message, if it is one to be handled at once."""
+        try:
+            identities, rest = self._session.feed_identities(frames, copy=False)
+            # Without content first: reading it twice counts as a replayed signature.
+            header = self._session.deserialize(rest, content=False, copy=False)["header"]
+            if header["msg_type"] not in _AT_ONCE:
+                return None
+            return identities, self._session.deserialize(rest, content=True, copy=False)
+        except Exception:  # unreadable here: the kernel's own reader decides
+            return None
+
+    def _handle(self, identities: Any, message: Any, cell: Any) -> None:
+        publish = self._kernel._publish_status
+        publish("busy", "shell", parent=message)
+        try:
+            self._run(lambda: self._dispatch(identities, message))
+        finally:
+            for stream in (sys.stdout, sys.stderr):
+                with contextlib.suppress(Exception):
+                    stream.flush()
+            # ipywidgets sends its next update only after the idle of the last one ...
+            publish("idle", "shell", parent=message)
+            # ... and the front end's indicator must go on to say that the cell runs.
+            publish("busy", "shell", parent=cell)
+
+    def _dispatch(self, identities: Any, message: Any) -> None:
+        try:
+            handler = self._handlers[message["header"]["msg_type"]]
+            result = handler(self._reply_socket(), identities, message)
+            if asyncio.iscoroutine(result):
+                _run_to_its_end(result)
+        except Exception:
+            logger.exception("a widget message could not be handled")
+
+
+class CommPump(_ShellTap):
+    """For a cell that blocks the main thread: handles what ``drain`` finds, holds the rest.
+
+    ``run`` calls a widget's handler; it may end it early, but must not raise.
+    """
+
+    def __init__(self, kernel: Any, run: Callable[[Callable[[], None]], None]) -> None:
+        super().__init__(kernel, run)
+        self._held: list[Any] = []
 
     @property
     def socket(self) -> Any:
@@ -57,13 +114,12 @@ class CommPump:
         return self._stream.socket
 
     def __enter__(self) -> CommPump:
-        self._stream.on_recv(self._on_message, copy=False)
+        self.open()
         return self
 
     def __exit__(self, *_: object) -> None:
         held, self._held = self._held, []
-        # Restored first: what is still in the socket comes after what was held.
-        self._stream.on_recv(self._callback, copy=self._copy)
+        self.close()  # first: what is still in the socket comes after what was held
         for frames in held:
             result = self._callback(frames)
             if asyncio.iscoroutine(result):
@@ -76,37 +132,30 @@ class CommPump:
         self._stream.flush(zmq.POLLIN)
 
     def _on_message(self, frames: Any) -> None:
-        try:
-            identities, rest = self._session.feed_identities(frames, copy=False)
-            # Without content first: reading it twice counts as a replayed signature.
-            header = self._session.deserialize(rest, content=False, copy=False)["header"]
-        except Exception:  # unreadable here: the kernel's own reader decides
+        read = self._read(frames)
+        if read is None:
             self._held.append(frames)
-            return
-        if header["msg_type"] not in _AT_ONCE:
-            self._held.append(frames)
-            return
-        self._handle(identities, self._session.deserialize(rest, content=True, copy=False))
+        else:
+            self._handle(*read, self._kernel.get_parent("shell"))
 
-    def _handle(self, identities: Any, message: Any) -> None:
-        kernel = self._kernel
-        cell = kernel.get_parent("shell")
-        kernel._publish_status("busy", "shell", parent=message)
-        try:
-            handler = self._handlers[message["header"]["msg_type"]]
-            result = handler(self._reply_socket(), identities, message)
-            if asyncio.iscoroutine(result):
-                _run_to_its_end(result)
-        except Exception:
-            logger.exception("a widget message could not be handled")
-        finally:
-            for stream in (sys.stdout, sys.stderr):
-                with contextlib.suppress(Exception):
-                    stream.flush()
-            # ipywidgets sends its next update only after the idle of the last one ...
-            kernel._publish_status("idle", "shell", parent=message)
-            # ... and the front end's indicator must go on to say that the cell runs.
-            kernel._publish_status("busy", "shell", parent=cell)
+
+class CommShortcut(_ShellTap):
+    """For a cell that awaits: the kernel's loop reads on, widget messages jump the queue.
+
+    ``running_cell`` gives the request of the cell that runs, or ``None``: then the kernel handles
+    everything itself.
+    """
+
+    def __init__(self, kernel: Any, running_cell: Callable[[], Any]) -> None:
+        super().__init__(kernel, lambda handle: handle())
+        self._running_cell = running_cell
+
+    def _on_message(self, frames: Any) -> Any:
+        cell = self._running_cell()
+        read = self._read(frames) if cell is not None else None
+        if read is None:
+            return self._callback(frames)  # pyzmq awaits it if need be
+        return self._handle(*read, cell)
 
 
 def _shell_stream(kernel: Any) -> tuple[Any, Callable[[], Any]]:
@@ -134,33 +183,46 @@ def _run_to_its_end(coroutine: Coroutine[Any, Any, Any]) -> None:
 _warned = False
 
 
-def open_pump(kernel: Any) -> CommPump | None:
-    """A pump for this kernel, or ``None`` (with one warning) where its private parts are
-    missing.
+def open_pump(kernel: Any, run: Callable[[Callable[[], None]], None]) -> CommPump | None:
+    """A pump for this kernel; ``None`` without a kernel, or (with one warning) where its private
+    parts are missing.
     """
-    global _warned
     if kernel is None:
         return None
     try:
-        return CommPump(kernel)
+        return CommPump(kernel, run)
     except (AttributeError, TypeError) as error:
-        if not _warned:
-            _warned = True
-            warnings.warn(
-                f"This kernel does not let widgets answer while a cell runs ({error}); questions "
-                "are asked by a text prompt instead.",
-                stacklevel=2,
-            )
+        _warn_once(error)
+        return None
+
+
+def open_shortcut(kernel: Any, running_cell: Callable[[], Any]) -> CommShortcut | None:
+    """A shortcut for this kernel, or ``None`` (with one warning) where its parts are missing."""
+    try:
+        return CommShortcut(kernel, running_cell)
+    except (AttributeError, TypeError) as error:
+        _warn_once(error)
         return None
 
 
 def supports_pump(kernel: Any) -> bool:
     """Whether clicks can be handled while a cell of this kernel runs."""
     try:
-        CommPump(kernel)
+        CommPump(kernel, lambda handle: handle())
     except (AttributeError, TypeError):
         return False
     return True
+
+
+def _warn_once(error: Exception) -> None:
+    global _warned
+    if not _warned:
+        _warned = True
+        warnings.warn(
+            f"This kernel does not let widgets answer while a cell runs ({error}); questions are "
+            "asked by a text prompt instead.",
+            stacklevel=3,
+        )
 
 
 def keep_clicks_on_subshell(comm: Any) -> None:

@@ -30,5 +30,8 @@ def unload(shell: Any) -> None:
     for kind in ("line", "cell"):
         for name in _MAGICS:
             shell.magics_manager.magics[kind].pop(name, None)
+    magics = getattr(shell, "_smoke_monkey_magics", None)
+    if isinstance(magics, AgentMagics):
+        magics.bridge.close()
     shell._smoke_monkey_magics = None
     set_default_host(None)
