@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 from . import pictures
 from .base import RESULT_LIMIT, Image
-from .text import bounded
+from .text import as_terminal, bounded
 
 _KEPT = 2 * RESULT_LIMIT  # characters kept of each end
 _MAX_IMAGES = 8
@@ -81,7 +81,7 @@ class Notes:
         tail = "".join(self._tail)
         if self._left_out:
             tail = f"\n… [{self._left_out:,} characters left out] …\n{tail}"
-        return bounded("".join(self._head) + tail, RESULT_LIMIT).strip("\n")
+        return bounded(as_terminal("".join(self._head) + tail), RESULT_LIMIT).strip("\n")
 
 
 class _Tee:

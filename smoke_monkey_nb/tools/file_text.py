@@ -98,7 +98,8 @@ def _lines(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _add(page: _Page, number: int, line: bytes) -> None:
-    text = clean(decode(line).rstrip("\r\n"))
+    # A lone carriage return is a part of its line; as a line end it would shift the numbers.
+    text = clean(decode(line).rstrip("\r\n").replace("\r", "\u240d"))
     if len(text) > _LINE:
         text = text[:_LINE] + "… (line cut)"
     numbered = f"{number:>6}\t{text}"

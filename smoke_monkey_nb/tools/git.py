@@ -16,6 +16,7 @@ from typing import Any
 from .base import Tool, ToolContext
 from .environment import safe_environment
 from .errors import ToolError, WorkspaceError
+from .file_cards import link_subject
 from .secret_files import looks_secret
 from .signature import Schema, flag, integer, record, text, validator
 from .text import one_line
@@ -145,7 +146,7 @@ def _tool(
         context_parameter="context",
         group="git",
         summary=summary,
-        subject=lambda a, _: str(a.get("path") or ""),
+        subject=lambda a, context: link_subject(a, context) if a.get("path") else "",
         asks=_secret_reason if function is git_diff else None,
     )
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from . import tables, values
+from . import describing, tables, values
 from .frame_facts import frame_text, series_text
 from .text import bounded, count, one_line
 
@@ -33,7 +33,9 @@ def inspect_value(name: str, value: Any, rows: int) -> str:
             return f"{title}: {tables.preview(value, rows)}"
         return f"{title}: {_plain(value)}"
     except Exception as error:  # a value that misbehaves even when looked at
-        return f"{title}: {values.type_name(value)} (cannot be inspected: {type(error).__name__})"
+        return (
+            f"{title}: {describing.type_name(value)} (cannot be inspected: {type(error).__name__})"
+        )
 
 
 def size_of(value: Any) -> str:
@@ -51,12 +53,12 @@ def is_plain(value: Any) -> bool:
     """A scalar, or a few of them in a container: its repr is cheap and its own."""
     if isinstance(value, (dict, list, tuple, set, frozenset)):
         inner = [*value.values()] if isinstance(value, dict) else [*value]
-        return len(inner) <= _FEW and all(values.is_scalar(item) for item in inner)
-    return values.is_scalar(value)
+        return len(inner) <= _FEW and all(describing.is_scalar(item) for item in inner)
+    return describing.is_scalar(value)
 
 
 def _plain(value: Any) -> str:
-    kind = values.type_name(value)
+    kind = describing.type_name(value)
     if isinstance(value, types.ModuleType):
         about = one_line(str(value.__dict__.get("__doc__") or ""), 300)
         return f"module {value.__name__}\n{about}"
@@ -65,10 +67,9 @@ def _plain(value: Any) -> str:
     if isinstance(value, str):
         return f"{kind}, {count(len(value), 'character')}\n{bounded(str.__str__(value), _TEXT)}"
     if isinstance(value, (Mapping, list, tuple, AbstractSet)) and values.is_data(value):
-        return (
-            f"{kind}, {count(len(value), 'item')}\n{bounded(values.describe(value, 20_000), _TEXT)}"
-        )
-    text = f"{kind} = {values.describe(value, _TEXT)}"
+        content = bounded(describing.describe(value, 20_000), _TEXT)
+        return f"{kind}, {count(len(value), 'item')}\n{content}"
+    text = f"{kind} = {describing.describe(value, _TEXT)}"
     attributes = _attributes(value)
     return f"{text}\nAttributes:\n{attributes}" if attributes else text
 
@@ -90,7 +91,7 @@ def _attributes(value: Any) -> str:
 def _brief(value: Any) -> str:
     if tables.is_tabular(value):
         return tables.title(value)
-    return f"{values.type_name(value)} = {one_line(values.describe(value, 500), 200)}"
+    return f"{describing.type_name(value)} = {one_line(describing.describe(value, 500), 200)}"
 
 
 def _code(value: Any) -> str:
@@ -103,5 +104,5 @@ def _code(value: Any) -> str:
         signature = str(inspect.signature(value))
     except (TypeError, ValueError):
         signature = "(…)"
-    name = getattr(value, "__qualname__", values.type_name(value))
+    name = getattr(value, "__qualname__", describing.type_name(value))
     return f"{kind} {name}{signature}\n{bounded(source, _SOURCE)}"

@@ -13,7 +13,7 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Mapping
 from typing import Any
 
-from . import tables, values
+from . import describing, tables
 from .errors import ToolError
 from .text import one_line
 
@@ -70,7 +70,7 @@ def _attribute(value: Any, name: str) -> Any:
         return _library_attribute(value, name)
     found = inspect.getattr_static(value, name, _MISSING)
     if found is _MISSING:
-        raise ToolError(f"{values.type_name(value)} has no attribute {name!r}")
+        raise ToolError(f"{describing.type_name(value)} has no attribute {name!r}")
     if isinstance(found, types.MemberDescriptorType):  # __slots__
         try:
             return found.__get__(value)
@@ -90,14 +90,16 @@ def _library_attribute(value: Any, name: str) -> Any:
         return getattr(value, name)
     except Exception as error:
         raise ToolError(
-            f"{values.type_name(value)} has no attribute {name!r} ({type(error).__name__})"
+            f"{describing.type_name(value)} has no attribute {name!r} ({type(error).__name__})"
         ) from None
 
 
 def _item(value: Any, step: ast.Subscript) -> Any:
     key = _key(step.slice)
     if type(value) not in _CONTAINERS and not tables.is_tabular(value):
-        raise ToolError(f"items of a {values.type_name(value)} are not read without running code")
+        raise ToolError(
+            f"items of a {describing.type_name(value)} are not read without running code"
+        )
     try:
         # Plain dict lookup: a defaultdict would make the missing item.
         return dict.__getitem__(value, key) if isinstance(value, dict) else value[key]

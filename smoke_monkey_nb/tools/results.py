@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from . import pictures, tables, values
+from . import describing, pictures, tables, values
 from .base import RESULT_LIMIT, Image, ToolOutput
 from .text import bounded
 
@@ -50,15 +50,15 @@ def _text(value: Any) -> str:
     if tables.is_tabular(value):
         return tables.preview(value)
     if isinstance(value, (bytes, bytearray, memoryview, BaseException)):
-        return values.describe(value)
+        return describing.describe(value)
     if values.is_data(value):
         return values.as_json(value)
     if inspect.iscoroutine(value):
-        text = values.describe(value)
+        text = describing.describe(value)
         value.close()  # nobody will await it; keeps Python from warning about that
         return text
-    plain = values.plain_text(value)
-    return values.describe(value) if plain is None else plain
+    plain = describing.plain_text(value)
+    return describing.describe(value) if plain is None else plain
 
 
 def _float_text(value: float) -> str:
@@ -81,5 +81,5 @@ def _mixed(items: Any) -> ToolOutput:
 
 
 def _picture_text(value: Any, image: Image) -> str:
-    name = "Image" if isinstance(value, Image) else values.type_name(value)
+    name = "Image" if isinstance(value, Image) else describing.type_name(value)
     return f"[{name}: {image.media_type.removeprefix('image/').upper()}, {pictures.size_of(image)}]"

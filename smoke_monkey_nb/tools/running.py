@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from . import figures, pictures, tables, values
+from . import describing, figures, pictures, tables
 from .awaiting import run_to_end
 from .base import ToolOutput
 from .capture import Notes, bundle_text, noting
@@ -139,16 +139,16 @@ def _show(value: Any, notes: Notes, shell: Any | None) -> None:
         if shell is not None:
             figures.display_value(value)
         else:
-            print(values.describe(value))  # noqa: T201 - as a cell shows its value
+            print(describing.describe(value))  # noqa: T201 - as a cell shows its value
     image = pictures.picture(value) if pictures.is_picture(value) else None
     if image is not None:
-        notes.picture(image, values.type_name(value))
+        notes.picture(image, describing.type_name(value))
         if type(value).__name__ == "Figure":
             figures.shown_already(value, shell)
     elif tables.is_tabular(value):
         notes.line(tables.preview(value))
     else:
-        text = values.describe(value, 20_000)
+        text = describing.describe(value, 20_000)
         is_shown = text.startswith("<") and notes.last_bundle
         notes.line(bounded(bundle_text(notes.last_bundle), 20_000) if is_shown else text)
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from .base import Tool, ToolContext
 from .errors import ToolError, WorkspaceError
+from .file_cards import path_subject, secret_reason
 from .file_text import is_binary
-from .files import path_subject, secret_reason
 from .globs import Glob
 from .matching import Matcher, OutOfTime, matcher
 from .secret_files import looks_secret

@@ -24,15 +24,20 @@ _HEAD_SHARE = 0.6
 
 def clean(text: str) -> str:
     """Without ANSI sequences and control characters (tab and newline stay); lone surrogates become
-    ``\\ufffd``.
-
-    A carriage return starts its line again, as a terminal shows a progress bar.
+    ``\\ufffd``, every line end is a newline.
     """
     if "\x1b" in text or "\x9b" in text:
         text = _ANSI.sub("", text)
     if "\r" in text:
-        text = re.sub(r"[^\n]*\r(?=[^\n])", "", text.replace("\r\n", "\n")).replace("\r", "")
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _SURROGATE.sub("\ufffd", _CONTROL.sub("\ufffd", text))
+
+
+def as_terminal(text: str) -> str:
+    """Of a line that is written over with carriage returns (a progress bar) the last state."""
+    if "\r" not in text:
+        return text
+    return re.sub(r"[^\n]*\r(?=[^\n])", "", re.sub(r"\r+\n", "\n", text))
 
 
 def bounded(text: str, limit: int = RESULT_LIMIT) -> str:

@@ -1,22 +1,16 @@
-"""Any Python value as JSON-like data or short text, whatever its class does.
+"""Any Python value as JSON, whatever its class does.
 
-Nothing here trusts a value: a ``__repr__`` that raises, a list that holds itself, ten million
-items. Big structures are shortened (first and last items, with the number between), so the cost is
-bounded too.
+Nothing here trusts a value: a list that holds itself, a property that raises, ten million items.
+Big structures are shortened (first and last items, with the number between), so the cost is bounded
+too.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import datetime as dt
 import enum
-import inspect
 import json
 import math
-import os
-import pathlib
-import reprlib
-import types
 from collections import deque
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
@@ -24,7 +18,7 @@ from itertools import islice
 from typing import Any
 
 from . import tables
-from .text import clean
+from .describing import bound, describe, int_text, plain_text, safe_repr, type_name
 
 _DEPTH = 12
 _SHORT_DEPTH = 6
@@ -32,8 +26,6 @@ _TEXT = 2_000  # characters of a string inside a structure, once it is shortened
 _NODES = 40_000  # values in a structure up to which it is given whole
 _CHARACTERS = 400_000
 _FIRST, _LAST = 40, 10  # items kept of each container of a shortened structure
-_REPR = 4_000
-_SIMPLE = (str, int, float, bool, type(None))
 
 
 class _TooBig(Exception):
@@ -56,130 +48,6 @@ def is_data(value: Any) -> bool:
     """Whether JSON is the natural text: containers, scalars, dataclasses, pydantic models."""
     kinds = (dict, list, tuple, deque, AbstractSet, Mapping, int, float, type(None), enum.Enum)
     return isinstance(value, kinds) or _fields_of(value) is not None or tables.is_scalar(value)
-
-
-def describe(value: Any, limit: int = _REPR) -> str:
-    """A short text for an object: never raises, never runs an iterator."""
-    lazy = _describe_lazy(value)
-    if lazy is not None:
-        return lazy
-    if isinstance(value, BaseException):
-        return _bound(f"{type(value).__name__}: {_said(value)}", limit)
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        return _describe_bytes(value)
-    return _bound(_safe_repr(value), limit)
-
-
-def is_scalar(value: Any) -> bool:
-    """A single value of Python or numpy, whose text is known to be harmless."""
-    kinds = (*_SIMPLE, bytes, dt.date, dt.time, dt.timedelta, complex, enum.Enum, pathlib.PurePath)
-    return isinstance(value, kinds) or _is_exact(value) or tables.is_scalar(value)
-
-
-def _is_exact(value: Any) -> bool:
-    """``Decimal``, ``Fraction``, ``UUID``; told by name, so that their modules are not imported."""
-    return any(
-        kind.__module__ in ("decimal", "fractions", "uuid")
-        and kind.__name__ in ("Decimal", "Fraction", "UUID")
-        for kind in type(value).__mro__
-    )
-
-
-def type_name(value: Any) -> str:
-    """``DataFrame``, ``polars.DataFrame``, ``mymodule.Thing``."""
-    kind = type(value)
-    module = getattr(kind, "__module__", "")
-    root = module.split(".")[0] if isinstance(module, str) else ""
-    hidden = ("builtins", "__main__", "pandas", "numpy", "")
-    return kind.__name__ if root in hidden else f"{root}.{kind.__name__}"
-
-
-def _safe_repr(value: Any) -> str:
-    try:
-        if isinstance(value, _SIMPLE):
-            return _short_repr(value)
-        # Of builtin containers only so many items are looked at, however many there are.
-        if type(value) in (list, tuple, dict, set, frozenset):
-            return _BoundedRepr().repr(value)
-        text = repr(value)
-    except Exception as error:
-        return f"<{type_name(value)} object; its repr raised {type(error).__name__}>"
-    return str.__str__(text)
-
-
-def _short_repr(value: Any) -> str:
-    if isinstance(value, str) and len(value) > _REPR:
-        return f"{str.__getitem__(value, slice(_REPR))!r}… ({len(value):,} characters)"
-    if isinstance(value, int) and not isinstance(value, bool):
-        return _int_text(value)
-    return repr(value)
-
-
-def _int_text(value: int) -> str:
-    try:
-        return int.__repr__(value)
-    except ValueError:  # more digits than the interpreter prints
-        return f"<an integer of {value.bit_length():,} bits>"
-
-
-class _BoundedRepr(reprlib.Repr):
-    def __init__(self) -> None:
-        super().__init__()
-        self.maxlist = self.maxtuple = self.maxdict = self.maxset = self.maxfrozenset = 1_000
-        self.maxstring = self.maxother = _REPR
-        self.maxlong = 4_000
-
-    def repr_dict(self, x: dict[Any, Any], level: int) -> str:
-        """In the dict's own order; the base class sorts the keys."""
-        if not x or level <= 0:
-            return "{...}" if x else "{}"
-        pairs = [
-            f"{self.repr1(key, level - 1)}: {self.repr1(value, level - 1)}"
-            for key, value in islice(x.items(), self.maxdict)
-        ]
-        more = [f"… {len(x) - self.maxdict:,} more …"] if len(x) > self.maxdict else []
-        return "{" + ", ".join(pairs + more) + "}"
-
-
-def _bound(text: str, limit: int) -> str:
-    if len(text) <= limit:
-        return clean(text)
-    return f"{clean(text[:limit])}… ({len(text) - limit:,} more characters)"
-
-
-def _said(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception:
-        return "(its text cannot be read)"
-
-
-def _describe_lazy(value: Any) -> str | None:
-    """Things that would run or wait when looked into."""
-    name = getattr(type(value), "__name__", "object")
-    if isinstance(value, types.GeneratorType):
-        return f"<generator {value.__qualname__}, not run; give a list to see its items>"
-    if inspect.iscoroutine(value):
-        return f"<coroutine {value.__qualname__}, not awaited>"
-    if isinstance(value, types.AsyncGeneratorType):
-        return f"<async generator {value.__qualname__}, not run>"
-    if inspect.isawaitable(value):
-        return f"<awaitable {name}, not awaited>"
-    if hasattr(type(value), "__next__"):
-        return f"<iterator {name}, not run; give a list to see its items>"
-    return None
-
-
-def _describe_bytes(value: bytes | bytearray | memoryview) -> str:
-    if isinstance(value, memoryview):
-        return f"<memoryview, {value.nbytes:,} bytes>"
-    head = bytes(value[:200])
-    try:
-        preview = repr(head.decode("utf-8", "strict"))
-    except UnicodeDecodeError:
-        preview = repr(head)[1:]
-    dots = "…" if len(value) > len(head) else ""
-    return f"<{type(value).__name__}, {len(value):,} bytes: {preview}{dots}>"
 
 
 def _fields_of(value: Any) -> dict[str, Any] | None:
@@ -234,7 +102,7 @@ class _Reader:
         if isinstance(value, enum.Enum):
             return self.read(value.value, depth + 1) if depth < _DEPTH else str(value)
         if isinstance(value, int):
-            return int(value) if value.bit_length() < 4_000 else _int_text(value)
+            return int(value) if value.bit_length() < 4_000 else int_text(value)
         if isinstance(value, float):
             return _number(float(value))
         if tables.is_scalar(value):
@@ -301,7 +169,7 @@ class _Reader:
         out: dict[str, Any] = {}
         for key, inner in islice(value.items(), kept):
             name = _key(key)
-            out[name if name not in out else _bound(_safe_repr(key), 200)] = self.read(inner, depth)
+            out[name if name not in out else bound(safe_repr(key), 200)] = self.read(inner, depth)
             self._text(name)
         if size > kept:
             out["…"] = f"{size - kept:,} more"
@@ -322,24 +190,6 @@ def _number(value: float) -> float | str | None:
     if math.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
     return value
-
-
-def plain_text(value: Any) -> str | None:
-    """Values whose ``str`` is their natural text."""
-    if isinstance(value, (dt.datetime, dt.date, dt.time)):
-        return value.isoformat()
-    if isinstance(value, (complex, dt.timedelta)) or _is_exact(value):
-        return str(value)
-    if isinstance(value, os.PathLike):
-        return _said_path(value)
-    return None
-
-
-def _said_path(value: os.PathLike[Any]) -> str:
-    try:
-        return os.fsdecode(value)
-    except Exception:
-        return describe(str(type(value)))
 
 
 def _sorted(value: AbstractSet[Any]) -> list[Any]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..redact import scrub
-from . import inspection, tables, values
+from . import describing, inspection, tables
 from .base import Tool, ToolContext
 from .errors import ToolError
 from .lookup import look_up
@@ -67,7 +67,7 @@ def _kind(value: Any) -> str | None:
 def _line(name: str, value: Any) -> str:
     if tables.is_tabular(value):
         return f"{name}: {tables.title(value)}"
-    kind = values.type_name(value)
+    kind = describing.type_name(value)
     if _is_secret(name, value):
         return f"{name}: {kind} (not shown: its name says that it is secret)"
     size = inspection.size_of(value)
@@ -78,7 +78,7 @@ def _line(name: str, value: Any) -> str:
 
 
 def _short(value: Any) -> str:
-    return one_line(values.describe(value, 400), 100)
+    return one_line(describing.describe(value, 400), 100)
 
 
 def _is_secret(name: str, value: Any) -> bool:
@@ -119,7 +119,9 @@ def _cell(number: int, source: str, outputs: Mapping[int, Any]) -> str:
     if number not in outputs:
         return shown
     value = outputs[number]
-    result = tables.title(value) if tables.is_tabular(value) else values.describe(value, _RESULT)
+    result = (
+        tables.title(value) if tables.is_tabular(value) else describing.describe(value, _RESULT)
+    )
     return f"{shown}\nOut[{number}]: {result}"
 
 

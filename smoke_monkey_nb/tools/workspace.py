@@ -27,7 +27,7 @@ from .text import one_line
 
 __all__ = ["Workspace", "looks_secret"]
 
-_BY_HANDLE = {os.open, os.stat, os.mkdir, os.unlink, os.rename} <= os.supports_dir_fd
+_BY_HANDLE = {os.open, os.stat, os.mkdir, os.unlink, os.rename, os.readlink} <= os.supports_dir_fd
 _MAX_LINKS = 40
 _FOLDER = (
     os.O_RDONLY
@@ -58,9 +58,11 @@ class Workspace:
         exist.
         """
         parts = self._parts(path)
-        if not _BY_HANDLE:
-            return self._place_by_name(path, parts, create_folders, follow_last)
         try:
+            if not _BY_HANDLE:
+                place = self._place_by_name(path, parts, create_folders, follow_last)
+                place.info()  # fails here for a name that the system does not take
+                return place
             return _Walk(self, path, create_folders, follow_last).run(parts)
         except OSError as error:
             raise _walk_error(path, error) from None

@@ -23,8 +23,8 @@ CORE = {
     "loop", "messages", "model_call", "options", "permissions", "prompts", "records", "redact",
     "retry", "run_result", "scope", "shell_rules", "testing", "tool_run", "toolcalls", "usage",
     "guards", "secrets",
-    "providers.base", "tools.base", "tools.pictures", "tools.results", "tools.tables", "tools.text",
-    "tools.values",
+    "providers.base", "tools.base", "tools.describing", "tools.pictures", "tools.results",
+    "tools.tables", "tools.text", "tools.values",
 }  # fmt: skip
 MAY_USE = {
     "core": {"tenacity", "nest_asyncio", "nest_asyncio2"},

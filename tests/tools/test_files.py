@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import stat
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from smoke_monkey_nb.tools.base import Tool, ToolContext
+from smoke_monkey_nb.tools.edits import TRASH
 from smoke_monkey_nb.tools.errors import ToolError
-from smoke_monkey_nb.tools.files import TOOLS, TRASH
+from smoke_monkey_nb.tools.files import TOOLS
+from smoke_monkey_nb.tools.walking import files
+from smoke_monkey_nb.tools.workspace import Workspace
 
 BY_NAME: dict[str, Tool] = {tool.name: tool for tool in TOOLS}
 
@@ -149,6 +153,37 @@ def test_an_edit_that_cannot_be_made_says_why(
     (workspace / "a.txt").write_text("x\ny\n")
     with pytest.raises(ToolError, match=words):
         call(context, "edit_file", path="a.txt", old=old, new=new)
+
+
+def test_edits_at_the_same_time_lose_nothing(context: ToolContext, workspace: Path) -> None:
+    (workspace / "a.txt").write_text("".join(f"<{n}>\n" for n in range(20)))
+    threads = [
+        threading.Thread(
+            target=call,
+            args=(context, "edit_file"),
+            kwargs={"path": "a.txt", "old": f"<{n}>", "new": f"[{n}]"},
+        )
+        for n in range(20)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (workspace / "a.txt").read_text() == "".join(f"[{n}]\n" for n in range(20))
+
+
+def test_files_work_without_folder_handles(
+    context: ToolContext, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("smoke_monkey_nb.tools.workspace._BY_HANDLE", False)
+    call(context, "write_file", path="new/a.txt", content="one\n")
+    call(context, "edit_file", path="new/a.txt", old="one", new="two")
+    assert call(context, "read_file", path="new/../new/a.txt") == "     1\ttwo"
+    assert call(context, "list_directory") == "new/"
+    call(context, "delete_file", path="new/a.txt")
+    assert call(context, "list_directory", path="new") == "(The folder is empty.)"
+    found = [f.path for f in files(Workspace(workspace), ".")]
+    assert found == []  # the trash is not searched
 
 
 def test_an_edit_keeps_windows_line_ends(context: ToolContext, workspace: Path) -> None:

@@ -75,6 +75,7 @@ def fail(context: ToolContext, code: str) -> str:
         ("import asyncio\nasync with asyncio.Lock():\n    print('in')", "in"),
         ("'''a\tb'''", "'a\\tb'"),
         ("print('\x1b[31mred\x1b[0m')", "red"),
+        ("print('10%\\r50%\\r100%')", "100%"),
         ("", "(no output)"),
         ("# only a comment", "(no output)"),
     ],

@@ -113,6 +113,17 @@ def test_the_walk_agrees_with_git(tree: Path) -> None:
     assert below == ["sub/deep/.gitignore", "sub/deep/d.py", "sub/deep/r.tmp"]
 
 
+def test_the_walk_is_the_same_without_folder_handles(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [file.path for file in files(Workspace(tree), ".")]
+    monkeypatch.setattr("smoke_monkey_nb.tools.workspace._BY_HANDLE", False)
+    walked = list(files(Workspace(tree), "."))
+    assert [file.path for file in walked] == paths
+    deep = next(file for file in walked if file.path == "sub/deep/d.py")
+    assert deep.place().read(100) == b"IMPORT = 1\n"
+
+
 @pytest.mark.usefixtures("tree")
 @pytest.mark.parametrize(
     ("arguments", "lines"),

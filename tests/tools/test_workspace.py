@@ -28,6 +28,16 @@ def jail(workspace: Path) -> Workspace:
     return Workspace(workspace)
 
 
+@pytest.fixture(params=["by handle", "by name"])
+def either(
+    request: pytest.FixtureRequest, jail: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> Workspace:
+    """The jail as it is, and as it is on systems without folder handles."""
+    if request.param == "by name":
+        monkeypatch.setattr("smoke_monkey_nb.tools.workspace._BY_HANDLE", False)
+    return jail
+
+
 def read(jail: Workspace, path: str) -> str:
     with jail.place(path) as place:
         return place.read(1_000_000).decode()
@@ -44,9 +54,9 @@ def read(jail: Workspace, path: str) -> str:
         "sub/./a.txt",
     ],
 )
-def test_a_path_inside_is_read(jail: Workspace, path: str) -> None:
-    assert read(jail, path) == "inside"
-    assert jail.relative(path) == "sub/a.txt"
+def test_a_path_inside_is_read(either: Workspace, path: str) -> None:
+    assert read(either, path) == "inside"
+    assert either.relative(path) == "sub/a.txt"
 
 
 def test_an_absolute_path_inside_is_read(jail: Workspace, tmp_path: Path) -> None:
@@ -65,9 +75,9 @@ def test_an_absolute_path_inside_is_read(jail: Workspace, tmp_path: Path) -> Non
         "../workspace2/x", "sub", "",
     ],
 )  # fmt: skip
-def test_a_path_that_leads_out_or_is_no_file_is_refused(jail: Workspace, path: str) -> None:
+def test_a_path_that_leads_out_or_is_no_file_is_refused(either: Workspace, path: str) -> None:
     with pytest.raises(WorkspaceError):
-        read(jail, path)
+        read(either, path)
 
 
 @pytest.mark.parametrize("spelling", ["{root}/../outside.txt", "{root}2/x", "{parent}/outside.txt"])
@@ -87,19 +97,19 @@ def test_the_message_names_the_path_and_what_is_wrong(jail: Workspace) -> None:
         read(jail, "sub/a.tx")
 
 
-def test_writing_through_a_link_that_leads_out_is_refused(jail: Workspace) -> None:
+def test_writing_through_a_link_that_leads_out_is_refused(either: Workspace) -> None:
     for path in ("out", "up/new.txt", "etc/new"):
-        with pytest.raises(WorkspaceError), jail.place(path, create_folders=True) as place:
+        with pytest.raises(WorkspaceError), either.place(path, create_folders=True) as place:
             place.write(b"x")
-    assert (jail.root.parent / "outside.txt").read_text() == "outside"
-    assert not (jail.root.parent / "new.txt").exists()
+    assert (either.root.parent / "outside.txt").read_text() == "outside"
+    assert not (either.root.parent / "new.txt").exists()
 
 
-def test_a_dangling_link_that_leads_out_is_refused_for_writing(jail: Workspace) -> None:
-    os.symlink("../planted", jail.root / "dangling")
-    with pytest.raises(WorkspaceError), jail.place("dangling") as place:
+def test_a_dangling_link_that_leads_out_is_refused_for_writing(either: Workspace) -> None:
+    os.symlink("../planted", either.root / "dangling")
+    with pytest.raises(WorkspaceError), either.place("dangling") as place:
         place.write(b"x")
-    assert not (jail.root.parent / "planted").exists()
+    assert not (either.root.parent / "planted").exists()
 
 
 def test_a_folder_that_becomes_a_link_after_the_check_leads_nowhere(jail: Workspace) -> None:
