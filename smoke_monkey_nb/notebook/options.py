@@ -11,7 +11,7 @@ from typing import NoReturn
 from IPython.core.error import UsageError
 
 from ..permissions import Rule
-from .presenter import KINDS
+from .view_kinds import KINDS
 
 EXAMPLES = """examples:
   %%agent -m openai:gpt-5-mini

@@ -22,8 +22,7 @@ from .prompting import Prompter
 from .quiet_views import NullView, StaticView
 from .text_view import TextView
 from .view import WidgetView
-
-KINDS = ("auto", "widget", "basic", "text", "none")
+from .view_kinds import KINDS
 
 
 class RunView(Protocol):

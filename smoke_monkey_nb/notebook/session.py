@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
+from ..errors import AgentError
 from ..options import OPTION_NAMES
 from ..permissions import RulesFirst
 from .options import CellOptions
+from .outcomes import CellFailed
+from .view_kinds import KINDS
 
 if TYPE_CHECKING:
     from ..agent import Agent
@@ -25,7 +28,10 @@ RETRY_OFFER_S = 30.0
 _CELL_KEYS = ("view", "retry_offer_s")
 CONFIG_KEYS = (*OPTION_NAMES, *_CELL_KEYS)
 #: Keys whose value may be the name of a variable.
-_OBJECTS = ("hooks", "permissions", "tools", "retry", "prices", "model")
+_OBJECTS = (
+    "api_key", "base_url", "hooks", "instructions", "model", "permissions", "prices", "retry",
+    "tools", "workspace",
+)  # fmt: skip
 
 
 class NotebookSession:
@@ -34,9 +40,8 @@ class NotebookSession:
     def __init__(self, shell: Any) -> None:
         self._shell = shell
         self._config: dict[str, Any] = {}
-        self._agents: dict[str | None, Agent] = {}
+        self._agents: dict[str, Agent] = {}  # by session
         self.current: Agent | None = None
-        self._current_name: str | None = None
 
     @property
     def namespace(self) -> dict[str, Any]:
@@ -49,19 +54,22 @@ class NotebookSession:
 
         Raises:
             UsageError: a wrong option.
+            CellFailed: that agent is running.
         """
-        name = options.session or self._config.get("session") or self._current_name
-        agent = None if options.is_new and not options.session else self._agents.get(name)
-        if agent is None:
-            if options.is_new and not options.session:
-                name = None
-            agent = self._make(name, options)
-        elif options.is_new:
-            agent.reset()
-        self._agents[name] = self.current = agent
-        self._current_name = name
+        agent = self._chosen(options)
         self._apply(agent, options)
+        self._agents[agent.session_id] = self.current = agent
         return agent
+
+    def _chosen(self, options: CellOptions) -> Agent:
+        if options.session is not None:
+            agent = self._agents.get(options.session) or self._make(options.session, options)
+            if options.is_new:
+                _reset(agent)
+            return agent
+        if options.is_new:
+            return self._make(None, options)
+        return self.current or self._make(self._config.get("session"), options)
 
     def view_for(self, options: CellOptions) -> str:
         """How the cell's run is shown."""
@@ -73,32 +81,41 @@ class NotebookSession:
         return float(self._config.get("retry_offer_s", RETRY_OFFER_S))
 
     def configure(self, pairs: Mapping[str, str]) -> None:
-        """Set defaults from ``key=value`` texts, for the current conversation too.
+        """Set defaults from ``key=value`` texts, for the conversations there are too.
 
         Raises:
             UsageError: an unknown key, or a value that does not fit.
+            CellFailed: an agent is running.
         """
         values = {key: self._value(key, text) for key, text in pairs.items()}
         for key, value in values.items():
             _check_cell_key(key, value)
         changes = {k: v for k, v in values.items() if k in OPTION_NAMES and k != "session"}
         try:
-            _checked_options(self._shared_options() | changes)
-            if self.current is not None and changes:
-                self.current.configure(**changes)
-        except (TypeError, ValueError) as error:
-            raise UsageError(f"%agent_config: {error}") from None
+            _checked({**self._config, **values})
+            for agent in self._agents.values() if changes else ():
+                agent.configure(**changes)
+        except (TypeError, ValueError, LookupError) as error:
+            raise UsageError(f"%agent_config: {_one_line(error)}") from None
+        except AgentError as error:
+            raise CellFailed(error.info) from None
         self._config.update(values)
+        if "session" in values:  # the next cell goes on with that one
+            self.current = self._agents.get(values["session"])
 
     def shown_config(self) -> dict[str, Any]:
         """What is set, keys masked."""
         return {k: "(set)" if k == "api_key" and v else v for k, v in self._config.items()}
 
     def reset(self) -> bool:
-        """Forget the current conversation; false when there is none."""
+        """Forget the current conversation; false when there is none.
+
+        Raises:
+            CellFailed: it is running.
+        """
         if self.current is None:
             return False
-        self.current.reset()
+        _reset(self.current)
         return True
 
     def _make(self, name: str | None, options: CellOptions) -> Agent:
@@ -127,8 +144,10 @@ class NotebookSession:
             changes["tools"] = _tools(options.tools)
         try:
             agent.configure(**changes)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, LookupError) as error:
             raise UsageError(f"%%agent: {_one_line(error)}") from None
+        except AgentError as error:
+            raise CellFailed(error.info) from None
 
     def _permissions(self, options: CellOptions) -> Any:
         base = self._config.get("permissions", "ask")
@@ -157,18 +176,25 @@ class NotebookSession:
 
 
 def _check_cell_key(key: str, value: Any) -> None:
-    from .presenter import KINDS
-
     if key == "view" and value not in KINDS:
         raise UsageError(f"%agent_config: view must be one of {', '.join(KINDS)}")
     if key == "retry_offer_s" and (not isinstance(value, (int, float)) or value < 0):
         raise UsageError("%agent_config: retry_offer_s must be a number of seconds, 0 or more")
 
 
-def _checked_options(values: Mapping[str, Any]) -> None:
+def _reset(agent: Agent) -> None:
+    try:
+        agent.reset()
+    except AgentError as error:
+        raise CellFailed(error.info) from None
+
+
+def _checked(config: Mapping[str, Any]) -> None:
+    """Try the options on an agent that nobody will use, model and tools included."""
+    from ..agent import Agent
     from ..options import AgentOptions
 
-    AgentOptions(**values)
+    Agent(AgentOptions(**{k: v for k, v in config.items() if k in OPTION_NAMES}))
 
 
 def _tools(text: str) -> Any:

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 from .clients import agent_for, bare_loop, openai_client, server
@@ -144,7 +145,6 @@ def memory() -> None:
 
 def peak(name: str, url: str) -> None:
     """Run one side once and print the process's peak resident memory as JSON."""
-    import resource
 
     async def work() -> None:
         if name == "bare":
@@ -153,7 +153,10 @@ def peak(name: str, url: str) -> None:
             assert (await agent_for(url).run("go")).status == "completed"
 
     asyncio.run(work())
-    print(json.dumps({"mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+    # Not getrusage: its maximum includes the parent's, from before the exec.
+    status = Path("/proc/self/status").read_text()
+    peak_kib = int(status.split("VmHWM:")[1].split()[0])
+    print(json.dumps({"mib": peak_kib / 1024}))
 
 
 def main() -> None:
