@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, no_var_expand
 
-from .options import cell_parser, parse_cell, split_prompt
+from .options import cell_parser, parse_cell, parse_pairs, split_prompt
 from .outcomes import QuietInterrupt
 
 if TYPE_CHECKING:
@@ -17,10 +18,13 @@ if TYPE_CHECKING:
     from .bridge import MainThreadBridge
     from .session import NotebookSession
 
+F = TypeVar("F", bound=Callable[..., Any])
+
 _COSTS_HELP = """%agent_costs [--session NAME | --all]
 
 The cost of every model call of this kernel's agents as a pandas DataFrame, one row an attempt.
 --session NAME: that session's, from the store on disk. --all: everything in the store."""
+_CELL_HELP = cell_parser("%%agent").format_help()
 _RESET_HELP = """%agent_reset
 
 Forget the current conversation and what was allowed for it. The accounts stay."""
@@ -29,6 +33,16 @@ _CONFIG_HELP = """%agent_config [key=value ...]
 Set defaults for agent cells; the keys are the options of create_agent, view and retry_offer_s.
 Without any, show what is set (keys masked). A value may be the name of a variable, as in
 %agent_config hooks=my_hooks"""
+
+
+def _helped(text: str) -> Callable[[F], F]:
+    """Give a magic the text that IPython's own ``%magic?`` shows."""
+
+    def set_doc(function: F) -> F:
+        function.__doc__ = text
+        return function
+
+    return set_doc
 
 
 @magics_class
@@ -42,10 +56,11 @@ class AgentMagics(Magics):
 
     @no_var_expand
     @line_cell_magic
+    @_helped(_CELL_HELP)
     def agent(self, line: str, cell: str | None = None) -> None:
-        """Run an agent in this cell. ``%%agent ?`` shows the options and examples."""
+        """Run an agent in this cell."""
         if _wants_help(line):
-            _say(cell_parser("%agent" if cell is None else "%%agent").format_help())
+            _say(_CELL_HELP)
         elif cell is not None:
             self._run(parse_cell(line), cell)
         elif line.strip():
@@ -56,14 +71,18 @@ class AgentMagics(Magics):
 
     @no_var_expand
     @line_magic
+    @_helped(_COSTS_HELP)
     def agent_costs(self, line: str) -> pd.DataFrame | None:
-        """The cost of every model call, one row an attempt. ``%agent_costs ?`` shows more."""
+        """The cost of every model call."""
         if _wants_help(line):
             _say(_COSTS_HELP)
             return None
         from ..telemetry.queries import costs
 
-        words = shlex.split(line)
+        try:
+            words = shlex.split(line)
+        except ValueError as error:
+            raise UsageError(f"%agent_costs: {error}") from None
         if not words:
             return costs()
         if words == ["--all"]:
@@ -73,6 +92,7 @@ class AgentMagics(Magics):
         raise UsageError("%agent_costs takes --session NAME, --all, or nothing")
 
     @line_magic
+    @_helped(_RESET_HELP)
     def agent_reset(self, line: str) -> None:
         """Forget the current conversation."""
         if _wants_help(line):
@@ -85,13 +105,14 @@ class AgentMagics(Magics):
 
     @no_var_expand
     @line_magic
+    @_helped(_CONFIG_HELP)
     def agent_config(self, line: str) -> None:
-        """Set or show defaults of agent cells. ``%agent_config ?`` shows more."""
+        """Set or show defaults of agent cells."""
         if _wants_help(line):
             _say(_CONFIG_HELP)
             return
         if line.strip():
-            self.session.configure(_pairs(line))
+            self.session.configure(parse_pairs(line))
         _say(self._shown_config())
 
     def _run(self, options: Any, prompt: str) -> None:
@@ -135,14 +156,3 @@ def _shown(value: Any) -> str:
         return f"<{name}>"
     text = repr(value)
     return text if len(text) <= 120 else f"<{type(value).__name__}>"
-
-
-def _pairs(line: str) -> dict[str, str]:
-    try:
-        words = shlex.split(line, posix=True)
-    except ValueError as error:
-        raise UsageError(f"%agent_config: {error}") from None
-    bad = [word for word in words if "=" not in word]
-    if bad:
-        raise UsageError(f"%agent_config: {bad[0]!r} is not key=value")
-    return dict(word.split("=", 1) for word in words)

@@ -117,6 +117,50 @@ def _first_word(text: str) -> tuple[str, str]:
     return (match.group(1), match.group(2)) if match else ("", "")
 
 
+_KEY = re.compile(r"\s*([A-Za-z_]\w*)\s*=")
+_CLOSING = {"[": "]", "(": ")", "{": "}"}
+
+
+def parse_pairs(line: str) -> dict[str, str]:
+    """``key=value key=value`` with the values as they were written; those with blanks are in
+    quotes or brackets.
+
+    Raises:
+        UsageError: one line saying what is wrong.
+    """
+    pairs: dict[str, str] = {}
+    rest = line.strip()
+    while rest:
+        match = _KEY.match(rest)
+        if match is None:
+            raise UsageError(f"%agent_config: {rest.split()[0]!r} is not key=value")
+        end = _value_end(rest, match.end())
+        pairs[match.group(1)] = rest[match.end() : end].strip()
+        rest = rest[end:].strip()
+    return pairs
+
+
+def _value_end(text: str, start: int) -> int:
+    opened: list[str] = []
+    quote = ""
+    for at in range(start, len(text)):
+        character = text[at]
+        if quote:
+            quote = "" if character == quote and text[at - 1] != "\\" else quote
+        elif character in "'\"" and (opened or at == start):
+            quote = character
+        elif character in _CLOSING:
+            opened.append(_CLOSING[character])
+        elif opened and character == opened[-1]:
+            opened.pop()
+        elif character.isspace() and not opened:
+            return at
+    if quote or opened:
+        missing = quote or opened[-1]
+        raise UsageError(f"%agent_config: there is no closing {missing} in {text[start:]!r}")
+    return len(text)
+
+
 def _split(line: str, prog: str) -> list[str]:
     try:
         return shlex.split(line)

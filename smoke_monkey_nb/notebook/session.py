@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 RETRY_OFFER_S = 30.0
 _CELL_KEYS = ("view", "retry_offer_s")
 CONFIG_KEYS = (*OPTION_NAMES, *_CELL_KEYS)
+_TEXTS = ("api_key", "base_url", "instructions", "session", "user_id", "workspace")
 #: Keys whose value may be the name of a variable.
 _OBJECTS = (
     "api_key", "base_url", "hooks", "instructions", "model", "permissions", "prices", "retry",
@@ -170,9 +171,11 @@ class NotebookSession:
         if key in _OBJECTS and text.isidentifier() and text in self.namespace:
             return self.namespace[text]
         try:
-            return ast.literal_eval(text)
-        except (ValueError, SyntaxError):
+            value = ast.literal_eval(text)
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             return _tools(text) if key == "tools" else text
+        is_text = isinstance(value, str) or value is None
+        return text if key in _TEXTS and not is_text else value  # session=7 is a name
 
 
 def _check_cell_key(key: str, value: Any) -> None:
