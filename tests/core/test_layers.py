@@ -43,7 +43,7 @@ MAY_IMPORT = {
     "providers": {"core", "providers"},
     "tools": {"core", "tools"},
     "telemetry": {"core", "telemetry"},
-    "agent": {"core", "providers", "tools", "telemetry"},
+    "agent": {"core", "providers", "tools", "telemetry", "agent"},
     "notebook": {"core", "agent", "notebook", "telemetry", "providers", "tools"},
     "cli": {"core", "agent", "providers", "telemetry", "notebook", "tools", "cli"},
 }
