@@ -35,10 +35,11 @@ from .messages import (
     user_message,
 )
 from .model_call import ModelCaller
+from .one_call import CallResult
 from .providers.base import ModelResponse, ToolCall
 from .run_result import RunResult
 from .scope import RunScope
-from .toolcalls import CallResult, StepCancelled, ToolCaller
+from .toolcalls import StepCancelled, ToolCaller
 
 logger = logging.getLogger("smoke_monkey_nb")
 

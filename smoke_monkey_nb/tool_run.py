@@ -67,17 +67,24 @@ async def _invoke(
     if tool.context_parameter:
         kwargs[tool.context_parameter] = context_for(scope, interaction)
     if tool.where == "loop" and is_async(tool.function):
-        return to_output(await tool.function(**kwargs))
+        return _convert(await tool.function(**kwargs))
     # Converted where it ran: a result that touches the user's objects is read on the thread that
     # owns them.
     work: Callable[[], Any] = functools.partial(_call_and_convert, tool.function, kwargs)
     result = await (scope.host.on_main(work) if tool.where == "main" else call_in_thread(work))
-    return result if isinstance(result, ToolOutput) else to_output(await result)
+    return result if isinstance(result, ToolOutput) else _convert(await result)
 
 
 def _call_and_convert(function: Callable[..., Any], kwargs: dict[str, Any]) -> Any:
     result = function(**kwargs)
-    return result if inspect.isawaitable(result) else to_output(result)
+    return result if inspect.isawaitable(result) else _convert(result)
+
+
+def _convert(result: Any) -> ToolOutput:
+    """A result for the model; an exception that was returned counts as raised."""
+    if isinstance(result, Exception):
+        raise result
+    return to_output(result)
 
 
 def context_for(scope: RunScope, interaction: LiveInteraction) -> ToolContext:

@@ -20,7 +20,8 @@ PACKAGE = "smoke_monkey_nb"
 #: it may use.
 CORE = {
     "aio", "errors", "events", "gate", "hook_runner", "hooks", "host", "instructions", "limits",
-    "loop", "messages", "model_call", "options", "permissions", "prompts", "records", "redact",
+    "loop", "messages", "model_call", "one_call", "options", "permissions", "prompts",
+    "records", "redact",
     "retry", "run_result", "scope", "shell_rules", "testing", "tool_run", "toolcalls", "usage",
     "guards", "secrets",
     "providers.base", "tools.base", "tools.describing", "tools.pictures", "tools.results",

@@ -206,6 +206,16 @@ async def test_an_unknown_tool_is_told_to_the_model() -> None:
     check_invariants(events, agent.messages)
 
 
+async def test_an_error_that_a_tool_returns_counts_as_raised() -> None:
+    @tool(read_only=True)
+    def careful() -> Any:
+        return RuntimeError("not today")
+
+    _, events, _ = await run([calls(("careful", {})), "ok"], tools=[careful])
+    info = of(events, "tool.failed")[0]["error_info"]
+    assert (info.code, "not today" in info.message) == ("tool_failed", True)
+
+
 async def test_a_tool_that_runs_too_long_is_ended() -> None:
     _, events, _ = await run(
         [calls(("wait_long", {})), "ok"], tools=[wait_long], tool_timeout_s=0.05
