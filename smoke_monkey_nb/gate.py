@@ -6,6 +6,7 @@ With nobody to ask the call is refused at once with a hint; it is never left han
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import json
 from collections.abc import Mapping
@@ -110,6 +111,9 @@ class Gate:
             answer = await limited(future, scope.limits.permission_timeout_s)
         except TimedOut:
             answer = PermissionAnswer("deny", by="timeout")
+        except asyncio.CancelledError:
+            self._resolved(call_id, PermissionAnswer("deny", by="interrupted"))
+            raise
         finally:
             scope.prompts.permissions.close(call_id)
         self._resolved(call_id, answer)

@@ -180,7 +180,7 @@ def close(block: Block) -> bool:
         block.status = "failed"
         block.error = error_info("tool_cancelled", "The run ended while this tool ran.")
     elif isinstance(block, PermissionBlock) and block.decision is None:
-        block.decision, block.by = "deny", "because the run ended"
+        block.decision, block.by = "deny", "interrupted"
     elif isinstance(block, AskBlock) and block.answer is None:
         block.answer = ""
     else:

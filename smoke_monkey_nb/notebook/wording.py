@@ -28,6 +28,7 @@ _DECIDERS = {
     "timeout": "because nobody answered in time",
     "remembered": "as you decided before",
     "nobody": "because nobody was there to ask",
+    "interrupted": "because the run was interrupted",
 }
 _REMEMBERED = {"run": " for this run", "session": " for this session"}
 

@@ -191,6 +191,7 @@ async def test_abort_while_asking_does_not_execute() -> None:
     result = await agent.run("do it")
     assert result.status == "interrupted"
     assert ran == []
+    assert of(events, "permission.resolved")[0]["by"] == "interrupted"
     check_invariants(events, agent.messages)
 
 
