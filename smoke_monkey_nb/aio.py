@@ -45,6 +45,14 @@ def _abandon(task: asyncio.Future[Any]) -> None:
     task.cancel()
 
 
+async def outlast(task: asyncio.Task[T]) -> T:
+    """Wait for a task that is ending, through further cancellations."""
+    while not task.done():
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.wait({task})
+    return task.result()
+
+
 async def call_in_thread(function: Callable[..., T], *args: Any) -> T:
     """Run a sync function on a daemon thread of its own, in a copy of the caller's context.
 

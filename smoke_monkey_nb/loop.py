@@ -48,12 +48,21 @@ logger = logging.getLogger("smoke_monkey_nb")
 class Turn:
     """What a run is to do. ``prompt_is_new`` is false when a retried turn's prompt is in the
     conversation already.
+
+    Raises:
+        TypeError, ValueError: ``prompt`` is no text, or empty.
     """
 
     prompt: str
     prompt_is_new: bool = True
     retry_of: str | None = None
     model_reason: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.prompt, str):
+            raise TypeError(f"prompt must be a string, got {type(self.prompt).__name__}")
+        if not self.prompt.strip():
+            raise ValueError("prompt must not be empty")
 
 
 class Run:

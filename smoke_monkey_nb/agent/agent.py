@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ..aio import outlast
 from ..errors import AgentErrorInfo, agent_error
 from ..events import AgentEvent
 from ..hook_runner import HookRunner
@@ -73,7 +74,7 @@ class Agent(Doors, Accounts):
             asyncio.CancelledError: the awaiting task was cancelled (the run then ends as
             interrupted).
         """
-        return await self._execute(Turn(_checked(prompt), model_reason=self._setup.model_reason))
+        return await self._execute(Turn(prompt, model_reason=self._setup.model_reason))
 
     async def retry(self) -> RunResult:
         """Run the last turn again if it did not complete; the prompt is not said twice.
@@ -99,7 +100,7 @@ class Agent(Doors, Accounts):
         Raises:
             As ``run``; and KeyboardInterrupt, once the run has ended as interrupted.
         """
-        _checked(prompt)
+        Turn(prompt)  # a wrong call is told before anything starts
         return self.host.run(lambda: self.run(prompt), lambda: self.abort("interrupted"))
 
     async def stream(self, prompt: str) -> AsyncIterator[AgentEvent]:
@@ -109,7 +110,7 @@ class Agent(Doors, Accounts):
         Raises:
             As ``run``.
         """
-        turn = Turn(_checked(prompt), model_reason=self._setup.model_reason)
+        turn = Turn(prompt, model_reason=self._setup.model_reason)
         queue: asyncio.Queue[AgentEvent | None] = asyncio.Queue()
         with self._claim():
             detach = self._bus.listen(queue.put_nowait)
@@ -244,7 +245,7 @@ class Agent(Doors, Accounts):
                 result = await asyncio.shield(task)
         except asyncio.CancelledError:
             run.abort("cancelled")
-            result = await _outlast(task)
+            result = await outlast(task)
             raise
         finally:
             self._run = None
@@ -296,19 +297,3 @@ class Agent(Doors, Accounts):
         return self._store.save_conversation(
             self._setup.options.session, self._conversation.snapshot()
         )
-
-
-async def _outlast(task: asyncio.Task[RunResult]) -> RunResult:
-    """Wait for a run that is ending, through further cancellations."""
-    while not task.done():
-        with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.wait({task})
-    return task.result()
-
-
-def _checked(prompt: Any) -> str:
-    if not isinstance(prompt, str):
-        raise TypeError(f"prompt must be a string, got {type(prompt).__name__}")
-    if not prompt.strip():
-        raise ValueError("prompt must not be empty")
-    return prompt
