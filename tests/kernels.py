@@ -83,6 +83,7 @@ class Kernel:
         self._allow_stdin = allow_stdin
         self._env = {**os.environ, **kernel_env(version), **env}
         self._cells: dict[str, Cell] = {}
+        self._replies: dict[str, dict[str, Any]] = {}
         self.all: list[dict[str, Any]] = []
 
     def __enter__(self) -> Kernel:
@@ -184,12 +185,58 @@ class Kernel:
             and m["content"]["data"].get("method") == "custom"
         ]
 
-    def send_custom(self, comm_id: str, content: dict[str, Any]) -> str:
-        """Send a custom message to a widget, as its page does."""
+    def send_custom(
+        self, comm_id: str, content: dict[str, Any], subshell: str | None = None
+    ) -> str:
+        """Send a custom message to a widget, as its page does; its id."""
         data = {"method": "custom", "content": content}
+        return self.request("comm_msg", {"comm_id": comm_id, "data": data}, subshell)
+
+    def request(self, kind: str, content: dict[str, Any], subshell: str | None = None) -> str:
+        """Send a message on the shell channel; its id."""
+        message = self.client.session.msg(kind, content)
+        if subshell is not None:
+            message["header"]["subshell_id"] = subshell
+        self.client.shell_channel.send(message)
+        return str(message["header"]["msg_id"])
+
+    def subshell(self) -> str:
+        """Open a subshell, as JupyterLab does for widgets; its id. ipykernel 7 only."""
+        message = self.client.session.msg("create_subshell_request", {})
+        self.client.control_channel.send(message)
+        reply = self.client.get_control_msg(timeout=10)
+        return str(reply["content"]["subshell_id"])
+
+    def reply_to(self, message_id: str, timeout_s: float = 10) -> dict[str, Any]:
+        """The reply to a request."""
+        found = self.wait(lambda: self._replies.get(message_id), timeout_s)
+        return dict(found["content"])
+
+    def states_of(self, message_id: str) -> list[str]:
+        """What the kernel said of its state because of a message: ``busy``, ``idle``."""
+        return [
+            m["content"]["execution_state"]
+            for m in self.all
+            if m["header"]["msg_type"] == "status"
+            and m["parent_header"].get("msg_id") == message_id
+        ]
+
+    def send_update(self, comm_id: str, state: dict[str, Any]) -> str:
+        """Change a widget's traits, as its page does."""
+        data = {"method": "update", "state": state, "buffer_paths": []}
         message = self.client.session.msg("comm_msg", {"comm_id": comm_id, "data": data})
         self.client.shell_channel.send(message)
         return str(message["header"]["msg_id"])
+
+    def ask(self, kind: str, content: dict[str, Any], timeout_s: float = 10) -> dict[str, Any]:
+        """Send a request to the shell and return what the reply holds."""
+        message = self.client.session.msg(kind, content)
+        self.client.shell_channel.send(message)
+        self._cells[message["header"]["msg_id"]] = cell = Cell(message["header"]["msg_id"])
+        self.wait(lambda: cell.reply is not None, timeout_s)
+        assert cell.reply is not None
+        found: dict[str, Any] = cell.reply["content"]
+        return found
 
     # -- inside ------------------------------------------------------------------------------------
 
@@ -200,6 +247,7 @@ class Kernel:
             if cell is not None:
                 cell.messages.append(message)
         for reply in _arrived(self.client.get_shell_msg, 0.0):
+            self._replies[reply["parent_header"].get("msg_id", "")] = reply
             cell = self._cells.get(reply["parent_header"].get("msg_id"))
             if cell is not None:
                 cell.reply = reply

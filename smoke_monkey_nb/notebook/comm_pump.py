@@ -128,8 +128,10 @@ class CommPump(_ShellTap):
                 task.add_done_callback(_replayed.discard)
 
     def drain(self) -> None:
-        """Handle or hold everything that has arrived."""
+        """Handle or hold everything that has arrived, and send the replies off."""
         self._stream.flush(zmq.POLLIN)
+        if self._stream.sending():  # ipykernel 6 replies by this stream, which waits for the loop
+            self._stream.flush(zmq.POLLOUT)
 
     def _on_message(self, frames: Any) -> None:
         read = self._read(frames)
@@ -162,7 +164,8 @@ def _shell_stream(kernel: Any) -> tuple[Any, Callable[[], Any]]:
     """The stream that shell messages reach the main thread by, and the socket for replies."""
     thread = getattr(kernel, "shell_channel_thread", None)
     if thread is None:  # ipykernel 6
-        return kernel.shell_stream, lambda: kernel.shell_stream
+        # Not the stream for replies: it sends when its loop runs again, after the cell.
+        return kernel.shell_stream, lambda: kernel.shell_stream.socket
     manager = thread.manager
     if hasattr(manager, "get_shell_channel_to_subshell_pair"):
         stream = manager.get_shell_channel_to_subshell_pair(None).to_stream

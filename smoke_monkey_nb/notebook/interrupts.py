@@ -5,8 +5,8 @@ to be run there (a tool's, a widget's handler); anywhere else it is noted, and w
 So no message that is being sorted and no view that is being closed is torn in two.
 
 The bridge ends such code by sending the signal itself. Code may bring a handler of its own for the
-while (``run_python`` does): then the KeyboardInterrupt that comes out of it is told apart by
-whether a signal of ours is on its way.
+while: then the KeyboardInterrupt that comes out of it is told apart by whether a signal of ours is
+on its way.
 """
 
 from __future__ import annotations
@@ -117,6 +117,8 @@ class Interrupts:
         is_wanted = self._classify()
         if is_wanted and _is_inside(frame):
             raise KeyboardInterrupt
+
+    _on_signal.raises_in_code = True  # type: ignore[attr-defined]  # run_python need not replace it
 
     def _classify(self) -> bool:
         """Account for one interrupt; whether it is meant for the code that runs now."""
