@@ -31,7 +31,7 @@ MAY_USE = {
     "core": {"tenacity", "nest_asyncio", "nest_asyncio2"},
     "providers": {"openai", "jiter", "llama_cpp"},
     "tools": {"pydantic", "pydantic_core", "pathspec", "IPython"},
-    "telemetry": {"pandas", "genai_prices", "platformdirs"},
+    "telemetry": {"pandas", "numpy", "genai_prices", "platformdirs"},
     "agent": set(),
     "notebook": {
         "IPython", "anywidget", "ipywidgets", "traitlets", "zmq", "markdown_it", "nh3", "pygments",
