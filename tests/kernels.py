@@ -104,11 +104,23 @@ class Kernel:
         self._manager.shutdown_kernel(now=True)
         self._manager.cleanup_resources()
 
-    def send(self, code: str) -> Cell:
-        """Queue a cell."""
-        message_id = self.client.execute(code, allow_stdin=self._allow_stdin)
-        self._cells[message_id] = cell = Cell(message_id)
+    def send(self, code: str, subshell: str | None = None) -> Cell:
+        """Queue a cell (of a subshell)."""
+        content = {
+            "code": code, "silent": False, "store_history": True, "user_expressions": {},
+            "allow_stdin": self._allow_stdin, "stop_on_error": True,
+        }  # fmt: skip
+        message = self.client.session.msg("execute_request", content)
+        message["header"]["subshell_id"] = subshell
+        self.client.shell_channel.send(message)
+        self._cells[message["header"]["msg_id"]] = cell = Cell(message["header"]["msg_id"])
         return cell
+
+    def subshell(self) -> str:
+        """Open a subshell (ipykernel 7); its id."""
+        message = self.client.session.msg("create_subshell_request", {})
+        self.client.control_channel.send(message)
+        return str(self.client.get_control_msg(timeout=5)["content"]["subshell_id"])
 
     def run(self, code: str, timeout_s: float = 30) -> Cell:
         """Run a cell to its end."""

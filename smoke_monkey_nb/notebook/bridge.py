@@ -63,16 +63,19 @@ class MainThreadBridge:
 
     @property
     def is_running(self) -> bool:
-        """Whether a run holds the main thread."""
-        return self._main is not None
+        """Whether this is the main thread, and a run holds it."""
+        return self._main is not None and threading.current_thread() is threading.main_thread()
 
     @contextlib.contextmanager
     def occupied(self) -> Iterator[None]:
-        """Put the user's interrupts off until the end of the block. Main thread.
+        """Put the user's interrupts off until the end of the block; other threads get none.
 
         Raises:
             QuietInterrupt: at the end, if the user interrupted.
         """
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
         with self._interrupts.watched():
             yield
             if self._interrupts.presses:

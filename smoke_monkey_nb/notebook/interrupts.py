@@ -38,7 +38,7 @@ class Interrupts:
         self._wake = wake
         # Reentrant: the handler runs in the middle of whatever the main thread does.
         self._lock = threading.RLock()
-        self._depth = 0
+        self._is_watching = False
         self._pressed_at: list[float] = []
         self._on_press: Callable[[], None] | None = None
         self._target: object | None = None
@@ -55,16 +55,16 @@ class Interrupts:
     def watched(self) -> Iterator[None]:
         """Take SIGINT over; nested watches are one."""
         before = signal.getsignal(signal.SIGINT)
-        if self._depth or before is None:  # None: set from C, could not be restored
+        if self._is_watching or before is None:  # None: set from C, could not be restored
             yield
             return
         self._pressed_at.clear()
-        self._depth += 1
         signal.signal(signal.SIGINT, self._on_signal)
+        self._is_watching = True
         try:
             yield
         finally:
-            self._depth -= 1
+            self._is_watching = False
             signal.signal(signal.SIGINT, before)
 
     @contextlib.contextmanager

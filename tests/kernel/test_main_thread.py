@@ -78,3 +78,16 @@ def test_a_blocking_run_on_the_loop_itself_is_refused(kernel: Kernel) -> None:
     )
     assert cell.text.startswith("completed\n")
     assert "cannot be started on the agents' own loop" in cell.text
+
+
+def test_a_cell_of_a_subshell_runs_though_the_main_thread_is_busy(kernel: Kernel) -> None:
+    if kernel.version.startswith("6."):
+        pytest.skip("ipykernel 6 has no subshells")
+    busy = kernel.send("while not done: time.sleep(0.01)")
+    cell = kernel.send(
+        "%%agent --new --allow run_python\npy: done.append(threading.current_thread().name)",
+        subshell=kernel.subshell(),
+    )
+    assert kernel.finish(cell).error is None
+    assert kernel.finish(busy).error is None
+    assert kernel.run("print(done[0].startswith('subshell'))").text == "True\n"
