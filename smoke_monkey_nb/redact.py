@@ -21,6 +21,12 @@ _SHAPES = re.compile(
     r"|\bAKIA[A-Z0-9]{12,}|(?<=Bearer )[A-Za-z0-9._~+/*=-]{8,}"
 )
 
+#: Without one of these in it a text has no such shape; looking for them is 100 times quicker.
+_MARKS = (
+    "sk-", "rk-", "pk-", "gsk_", "xai-", "nvapi-", "AIza", "ghp_", "gho_", "ghu_", "ghs_", "ghr_",
+    "hf_", "AKIA", "Bearer ",
+)  # fmt: skip
+
 
 def remember_key(key: str | None) -> None:
     """Have this exact value masked from now on (values under 6 characters are too common to
@@ -32,7 +38,13 @@ def remember_key(key: str | None) -> None:
 
 def scrub(text: str) -> str:
     """``text`` with every known key and key-shaped word replaced by ``[redacted]``."""
+    text = scrub_known(text)
+    return _SHAPES.sub(MASK, text) if any(mark in text for mark in _MARKS) else text
+
+
+def scrub_known(text: str) -> str:
+    """``text`` with every known key replaced; for what must stay as it is otherwise."""
     for key in _known:
         if key in text:
             text = text.replace(key, MASK)
-    return _SHAPES.sub(MASK, text)
+    return text

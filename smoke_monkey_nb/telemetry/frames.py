@@ -1,17 +1,19 @@
 """Records and events as pandas DataFrames. The only file that imports pandas, at first use.
 
-Dtypes are the same for empty and filled frames. Texts are pandas' ``string``, counts ``Int64``,
-money and times in milliseconds ``Float64``, so that what is unknown is ``<NA>`` and never 0.
+Dtypes are the same for empty and filled frames, with pandas 2 and 3. Texts are pandas' ``string``,
+counts ``Int64``, money and milliseconds ``Float64``, yes-or-no ``boolean``: what is unknown is
+``<NA>``, never 0.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..events import AgentEvent, to_jsonable
 from ..records import AttemptRecord, ToolRecord
+from .attempt_log import COUNTS, DECIMALS, MISSING, TEXTS, WHOLE, AttemptLog
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,56 +79,88 @@ EVENT_COLUMNS = {
     "data": "string",
 }
 
-_USAGE = (
-    "prompt_tokens",
-    "cached_tokens",
-    "cache_write_tokens",
-    "completion_tokens",
-    "reasoning_tokens",
-    "total_tokens",
-)
-_COST = {"input_cost_usd": "input_usd", "output_cost_usd": "output_usd", "cost_usd": "total_usd"}
-
 
 def costs_frame(attempts: Sequence[AttemptRecord]) -> pd.DataFrame:
     """One row an attempt, columns ``LEDGER_COLUMNS``, in the order given."""
-    columns: dict[str, list[Any]] = {}
-    for name in LEDGER_COLUMNS:
-        if name in _USAGE:
-            columns[name] = [None if a.usage is None else getattr(a.usage, name) for a in attempts]
-        elif name in _COST:
-            part = _COST[name]
-            columns[name] = [None if a.cost is None else getattr(a.cost, part) for a in attempts]
-        else:
-            columns[name] = [getattr(a, name) for a in attempts]
+    import numpy as np
+    import pandas as pd
+
+    log = attempts if isinstance(attempts, AttemptLog) else AttemptLog(attempts)
+    buffers = log.copy_buffers()
+    whole = np.array(buffers.whole, dtype="int64").reshape(-1, len(WHOLE)).T.copy()
+    decimals = np.array(buffers.decimals, dtype="float64").reshape(-1, len(DECIMALS)).T.copy()
+    words = _texts(buffers.words)
+    columns: dict[str, Any] = {}
+    for name, places in zip(TEXTS, whole, strict=False):
+        columns[name] = words.take(places)
+    for name, values in zip(COUNTS, whole[len(TEXTS) :], strict=True):
+        columns[name] = pd.arrays.IntegerArray(values, values == MISSING)
+    for name, amounts in zip(DECIMALS, decimals, strict=True):
+        columns[name] = pd.arrays.FloatingArray(amounts, np.isnan(amounts))
+    columns["failed"] = columns["failed"].astype("boolean")
+    columns["started_at"] = _instants(whole[WHOLE.index("started_at")])
     return _frame(columns, LEDGER_COLUMNS)
+
+
+def joined_costs_frame(logs: Iterable[Sequence[AttemptRecord]]) -> pd.DataFrame:
+    """The attempts of several logs as one frame, oldest first."""
+    import pandas as pd
+
+    frames = [costs_frame(log) for log in logs if log]
+    if not frames:
+        return costs_frame(())
+    joined = frames[0] if len(frames) == 1 else pd.concat(frames)
+    return joined.sort_values("started_at", kind="stable", ignore_index=True)
 
 
 def tool_frame(tool_calls: Sequence[ToolRecord]) -> pd.DataFrame:
     """One row a tool call, columns ``TOOL_COLUMNS``, in the order given."""
     columns = {name: [getattr(c, name) for c in tool_calls] for name in TOOL_COLUMNS}
-    return _frame(columns, TOOL_COLUMNS)
+    return _frame({n: _array(v, TOOL_COLUMNS[n]) for n, v in columns.items()}, TOOL_COLUMNS)
 
 
 def event_frame(events: Iterable[AgentEvent]) -> pd.DataFrame:
     """One row an event, columns ``EVENT_COLUMNS``, in the order given."""
     events = list(events)
     columns = {n: [getattr(e, n) for e in events] for n in EVENT_COLUMNS if n != "data"}
-    columns["data"] = [json.dumps(to_jsonable(e.data)) for e in events]
-    return _frame({name: columns[name] for name in EVENT_COLUMNS}, EVENT_COLUMNS)
+    columns["data"] = [json.dumps(e.data, default=to_jsonable) for e in events]
+    return _frame({n: _array(v, EVENT_COLUMNS[n]) for n, v in columns.items()}, EVENT_COLUMNS)
 
 
-def _frame(columns: Mapping[str, list[Any]], dtypes: Mapping[str, str]) -> pd.DataFrame:
+def _frame(columns: dict[str, Any], dtypes: dict[str, str]) -> pd.DataFrame:
     import pandas as pd
 
-    return pd.DataFrame(
-        {n: _series(v, dtypes[n]) for n, v in columns.items()}, columns=list(dtypes)
+    return pd.DataFrame({name: columns[name] for name in dtypes}, columns=list(dtypes), copy=False)
+
+
+def _instants(microseconds: Any) -> pd.DatetimeIndex:
+    import pandas as pd
+
+    return pd.DatetimeIndex(
+        microseconds.astype("datetime64[us]").astype("datetime64[ns]"), tz="UTC"
     )
 
 
-def _series(values: list[Any], dtype: str) -> pd.Series:
+def _array(values: list[Any], dtype: str) -> Any:
     import pandas as pd
 
+    if dtype == "string":
+        return _texts(values)
     if dtype == _TIME:
-        return pd.Series(pd.to_datetime(pd.Index(values, dtype=object), utc=True)).astype(_TIME)
-    return pd.Series(values, dtype=dtype)
+        return pd.to_datetime(pd.Index(values, dtype=object), utc=True).astype(_TIME)
+    return pd.array(values, dtype=dtype)
+
+
+def _texts(values: list[Any]) -> Any:
+    import pandas as pd
+
+    try:
+        return pd.array(values, dtype="string")
+    except (TypeError, ValueError):  # no text, or a lone surrogate that Arrow cannot hold
+        return pd.array([_clean(value) for value in values], dtype="string")
+
+
+def _clean(value: Any) -> str | None:
+    if value is None:
+        return None
+    return str(value).encode("utf-8", "replace").decode("utf-8")

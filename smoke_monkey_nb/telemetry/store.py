@@ -1,22 +1,21 @@
-"""The store on disk: attempts, tool calls and named conversations in one SQLite file (WAL).
+"""The store: attempts, tool calls and named conversations that outlive the kernel.
 
-A record is committed before the call returns, so a killed kernel loses nothing that was reported.
-What goes wrong (full or read-only disk) is reported once as ``transport_store_failed``; the run
-then goes on in memory. A corrupt file is set aside, never deleted. Several kernels may share the
-file.
+What is handed in is committed to disk before the call returns, so a killed kernel loses nothing
+that was reported. Where the disk fails (full, read-only, locked for seconds), what could not be
+written is kept in memory and counts as stored; the failure is returned once, to be shown as a
+warning, and writing is tried again now and then, backlog first.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
 import os
 import sqlite3
-import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from datetime import datetime
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime, timezone
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -24,195 +23,176 @@ from typing import Any
 from ..errors import AgentErrorInfo, error_info
 from ..events import now
 from ..records import AttemptRecord, ToolRecord
+from ..redact import scrub_known
 from ..usage import Cost, Usage
+from .database import Database
 
 logger = logging.getLogger("smoke_monkey_nb")
 
 FILE_NAME = "smoke-monkey.sqlite3"
-SCHEMA_VERSION = 1
-#: Another kernel's write is waited for at most this long.
-BUSY_MS = 2_000
+#: After a failure, writing is tried again at the first record this much later.
+RETRY_S = 30.0
 
 _USAGE = tuple(f.name for f in fields(Usage))
-_COST = ("input_usd", "output_usd", "total_usd")
+_COST = tuple(f.name for f in fields(Cost))
 _ATTEMPT = tuple(f.name for f in fields(AttemptRecord) if f.name not in ("usage", "cost"))
 _TOOL = tuple(f.name for f in fields(ToolRecord))
-_SCHEMA = f"""
-CREATE TABLE attempts (id INTEGER PRIMARY KEY, {", ".join((*_ATTEMPT, *_USAGE, *_COST))});
-CREATE INDEX attempts_by_session ON attempts (session_id);
-CREATE TABLE tool_calls (id INTEGER PRIMARY KEY, {", ".join(_TOOL)});
-CREATE TABLE conversations (session_id TEXT PRIMARY KEY, messages TEXT, updated_at TEXT);
-PRAGMA user_version = {SCHEMA_VERSION};
-"""
+_NO_USAGE, _NO_COST = (None,) * len(_USAGE), (None,) * len(_COST)
+
+
+def _insertion(table: str, columns: Sequence[str], verb: str = "INSERT") -> str:
+    marks = ", ".join("?" * len(columns))
+    return f"{verb} INTO {table} ({', '.join(columns)}) VALUES ({marks})"
+
+
+_ADD_ATTEMPT = _insertion("attempts", (*_ATTEMPT, *_USAGE, *_COST))
+_ADD_TOOL_CALL = _insertion("tool_calls", _TOOL)
+_SAVE_CONVERSATION = _insertion(
+    "conversations", ("session_id", "messages", "updated_at"), "INSERT OR REPLACE"
+)
 
 
 def data_directory() -> Path:
     """Where the store lives: ``SMOKE_MONKEY_HOME``, else the user's data directory."""
     home = os.environ.get("SMOKE_MONKEY_HOME")
     if home:
-        return Path(home).expanduser()
+        return Path(os.path.expanduser(home)).absolute()
     from platformdirs import user_data_path
 
     return user_data_path("smoke-monkey", appauthor=False)
 
 
-class Store:
-    """One SQLite file, opened at the first use. Any thread; survives a fork by opening anew."""
+@dataclass(frozen=True)
+class _Unwritten:
+    statement: str
+    row: tuple[Any, ...]
 
-    def __init__(self, directory: Path) -> None:
+
+class Store:
+    """One SQLite file in ``directory``, made at the first write. Any thread, any number of
+    kernels.
+    """
+
+    def __init__(self, directory: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self.path = directory / FILE_NAME
-        self._lock = threading.RLock()
-        self._connection: sqlite3.Connection | None = None
-        self._pid = 0
-        self._broken = False
+        self._database = Database(self.path)
+        self._clock = clock
+        self._backlog: list[_Unwritten] = []
+        self._failed_at: float | None = None
 
     def add_attempt(self, record: AttemptRecord) -> AgentErrorInfo | None:
         """Write an attempt; returns the failure to report, once."""
-        usage: list[Any] = [None] * len(_USAGE)
-        if record.usage is not None:
-            usage = [getattr(record.usage, name) for name in _USAGE]
-        cost: list[Any] = [None] * len(_COST)
-        if record.cost is not None:
-            cost = [getattr(record.cost, name) for name in _COST]
-        values = [_plain(getattr(record, name)) for name in _ATTEMPT]
-        return self._insert("attempts", (*_ATTEMPT, *_USAGE, *_COST), [*values, *usage, *cost])
+        usage = _values(record.usage, _USAGE) if record.usage is not None else _NO_USAGE
+        cost = _values(record.cost, _COST) if record.cost is not None else _NO_COST
+        return self._write(_ADD_ATTEMPT, (*_values(record, _ATTEMPT), *usage, *cost))
 
     def add_tool_call(self, record: ToolRecord) -> AgentErrorInfo | None:
         """Write a tool call; returns the failure to report, once."""
-        return self._insert("tool_calls", _TOOL, [_plain(getattr(record, n)) for n in _TOOL])
-
-    def attempts(self, session: str | None = None) -> list[AttemptRecord]:
-        """The attempts on disk, oldest first; of one session, or all."""
-        where, values = ("WHERE session_id = ?", (session,)) if session is not None else ("", ())
-        rows = self._read(f"SELECT * FROM attempts {where} ORDER BY started_at, id", values)  # noqa: S608 - fixed text
-        return [_attempt(row) for row in rows]
+        return self._write(_ADD_TOOL_CALL, _values(record, _TOOL))
 
     def save_conversation(
         self, session_id: str, messages: Sequence[Mapping[str, Any]]
     ) -> AgentErrorInfo | None:
         """Write a session's conversation; returns the failure to report, once."""
-        text = json.dumps(list(messages), ensure_ascii=True)
-        columns = ("session_id", "messages", "updated_at")
-        return self._insert("conversations", columns, [session_id, text, now().isoformat()])
+        text = scrub_known(json.dumps(list(messages), default=str))
+        row = (_plain(session_id), text, now().isoformat())
+        with self._database.lock:  # the last one is the one that counts
+            self._backlog = [
+                u for u in self._backlog if u.statement != _SAVE_CONVERSATION or u.row[0] != row[0]
+            ]
+            return self._write(_SAVE_CONVERSATION, row)
+
+    def attempts(
+        self, session: str | None = None, since: datetime | None = None
+    ) -> list[AttemptRecord]:
+        """The attempts stored, oldest first: of one session or all, from ``since`` on."""
+        wanted = [
+            ("session_id = ?", None if session is None else _plain(session)),
+            ("started_at >= ?", None if since is None else _plain(since)),
+        ]
+        where = " AND ".join(test for test, value in wanted if value is not None) or "1"
+        columns = ", ".join((*_ATTEMPT, *_USAGE, *_COST))
+        rows = self._read(
+            f"SELECT {columns} FROM attempts WHERE {where} ORDER BY started_at, id",  # noqa: S608 - our own names
+            [value for _, value in wanted if value is not None],
+        )
+        found = [_attempt(row) for row in rows]
+        unwritten = [_attempt(row) for row in self._unwritten(_ADD_ATTEMPT)]
+        found += [
+            a
+            for a in unwritten
+            if session in (None, a.session_id) and (since is None or a.started_at >= since)
+        ]
+        return sorted(found, key=lambda a: a.started_at) if unwritten else found
 
     def load_conversation(self, session_id: str) -> list[dict[str, Any]] | None:
         """A session's conversation, ``None`` if there is none (or none that can be read)."""
-        query = "SELECT messages FROM conversations WHERE session_id = ?"
-        rows = self._read(query, (session_id,))
+        key = _plain(session_id)
+        rows = [row[1:2] for row in self._unwritten(_SAVE_CONVERSATION) if row[0] == key]
+        rows = rows or self._read("SELECT messages FROM conversations WHERE session_id = ?", [key])
         if not rows:
             return None
         try:
-            messages = json.loads(rows[0]["messages"])
-        except ValueError:
+            messages = json.loads(rows[-1][0])
+        except (ValueError, TypeError):
             logger.warning("the stored conversation %r cannot be read", session_id)
             return None
         return messages if isinstance(messages, list) else None
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
-        with self._lock:
-            if self._connection is not None and self._pid == os.getpid():
-                self._connection.close()
-            self._connection = None
+        self._database.close()
 
-    def _insert(
-        self, table: str, columns: Sequence[str], values: Sequence[Any]
-    ) -> AgentErrorInfo | None:
-        marks = ", ".join("?" * len(columns))
-        statement = f"INSERT OR REPLACE INTO {table} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608 - our names
-        with self._lock:
-            if self._broken:
+    def _unwritten(self, statement: str) -> list[tuple[Any, ...]]:
+        with self._database.lock:
+            return [u.row for u in self._backlog if u.statement == statement]
+
+    def _write(self, statement: str, row: tuple[Any, ...]) -> AgentErrorInfo | None:
+        with self._database.lock:
+            self._backlog.append(_Unwritten(statement, row))
+            if self._failed_at is not None and self._clock() - self._failed_at < RETRY_S:
                 return None
             try:
-                self._open().execute(statement, values)
+                self._write_backlog()
             except (sqlite3.Error, OSError) as error:
-                return self._fail(error)
-        return None
+                is_news = self._failed_at is None
+                self._failed_at = self._clock()
+                self._database.close()
+                return self._failure(error) if is_news else None
+            self._failed_at = None
+            return self._corruption()
 
-    def _read(self, query: str, values: Sequence[Any]) -> list[sqlite3.Row]:
-        with self._lock:
-            if self._broken or not self.path.exists():
-                return []
-            try:
-                return self._open().execute(query, values).fetchall()
-            except (sqlite3.Error, OSError) as error:
-                logger.warning("the store %s cannot be read: %s", self.path, error)
-                return []
+    def _write_backlog(self) -> None:
+        while self._backlog:
+            first = self._backlog[0]
+            self._database.write(first.statement, first.row)
+            del self._backlog[0]
 
-    def _open(self) -> sqlite3.Connection:
-        if self._connection is not None and self._pid == os.getpid():
-            return self._connection
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    def _read(self, query: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         try:
-            self._connection = _connect(self.path)
-        except sqlite3.OperationalError:  # locked, full, read-only: the file itself is sound
-            raise
-        except sqlite3.DatabaseError:
-            aside = self.path.with_suffix(f".corrupt-{now():%Y%m%d-%H%M%S-%f}")
-            self.path.rename(aside)
-            logger.warning("the store was corrupt and has been set aside as %s", aside)
-            self._connection = _connect(self.path)
-        self._pid = os.getpid()
-        return self._connection
+            return self._database.read(query, values)
+        except (sqlite3.Error, OSError) as error:
+            logger.warning("the store %s cannot be read: %s", self.path, error)
+            return []
 
-    def _fail(self, error: Exception) -> AgentErrorInfo:
-        self._broken = True
-        with contextlib.suppress(sqlite3.Error):
-            self.close()
+    def _failure(self, error: Exception) -> AgentErrorInfo:
         return error_info(
             "transport_store_failed",
-            f"The ledger cannot be written to disk ({error}); it goes on in memory.",
-            hint=f"Make room or permission at {self.path.parent}, then restart the kernel.",
+            f"Accounts and sessions cannot be written to disk ({error}); they go on in memory.",
+            hint=f"Make room or permission at {self.path.parent}, or set SMOKE_MONKEY_HOME.",
             details={"path": str(self.path)},
         )
 
-
-def _connect(path: Path) -> sqlite3.Connection:
-    # 0600 from the start: conversations are private
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    connection = sqlite3.connect(
-        path, check_same_thread=False, isolation_level=None, timeout=BUSY_MS / 1000
-    )
-    try:
-        connection.row_factory = sqlite3.Row
-        connection.execute("PRAGMA journal_mode = WAL")
-        # A killed process loses nothing in WAL with NORMAL; only a power cut may lose the last
-        # rows.
-        connection.execute("PRAGMA synchronous = NORMAL")
-        _migrate(connection)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _migrate(connection: sqlite3.Connection) -> None:
-    if connection.execute("PRAGMA user_version").fetchone()[0] >= SCHEMA_VERSION:
-        return
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        # Another kernel may have made the tables while this one waited.
-        if connection.execute("PRAGMA user_version").fetchone()[0] < SCHEMA_VERSION:
-            for statement in _SCHEMA.split(";"):
-                connection.execute(statement)
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-
-
-def _plain(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, datetime) else value
-
-
-def _attempt(row: sqlite3.Row) -> AttemptRecord:
-    facts: dict[str, Any] = {name: row[name] for name in _ATTEMPT}
-    facts["started_at"] = datetime.fromisoformat(facts["started_at"])
-    facts["failed"] = bool(facts["failed"])
-    known = row["prompt_tokens"] is not None
-    usage = Usage(*(row[name] for name in _USAGE)) if known else None
-    cost = Cost(*(row[name] for name in _COST)) if row["total_usd"] is not None else None
-    return AttemptRecord(**facts, usage=usage, cost=cost)
+    def _corruption(self) -> AgentErrorInfo | None:
+        aside, self._database.set_aside = self._database.set_aside, None
+        if aside is None:
+            return None
+        return error_info(
+            "transport_store_failed",
+            "The file of accounts and sessions was corrupt; a new one was begun.",
+            hint=f"The old file was kept as {aside}.",
+            details={"path": str(self.path), "set_aside": str(aside)},
+        )
 
 
 @lru_cache(maxsize=8)
@@ -223,3 +203,31 @@ def _store_at(directory: Path) -> Store:
 def default_store() -> Store:
     """The store of this user; the same object for the same directory."""
     return _store_at(data_directory())
+
+
+def _values(record: Any, names: Sequence[str]) -> tuple[Any, ...]:
+    return tuple([_plain(getattr(record, name)) for name in names])
+
+
+def _plain(value: Any) -> Any:
+    """As SQLite takes it. Times are of one width, so that their order is that of their text."""
+    if isinstance(value, datetime):
+        return value.astimezone(timezone.utc).isoformat(timespec="microseconds")
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, int):
+        return value if -(2**63) <= value < 2**63 else float(value)
+    return value if value is None or isinstance(value, float) else str(value)
+
+
+def _attempt(row: Sequence[Any]) -> AttemptRecord:
+    head, after = len(_ATTEMPT), len(_ATTEMPT) + len(_USAGE)
+    facts: dict[str, Any] = dict(zip(_ATTEMPT, row, strict=False))
+    facts["started_at"] = datetime.fromisoformat(facts["started_at"])
+    facts["failed"] = bool(facts["failed"])
+    usage, cost = row[head:after], row[after:]
+    return AttemptRecord(
+        **facts,
+        usage=None if usage[0] is None else Usage(*usage),
+        cost=None if cost[-1] is None else Cost(*cost),
+    )
