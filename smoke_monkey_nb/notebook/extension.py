@@ -8,6 +8,7 @@ from typing import Any
 
 from ..host import set_default_host
 from .bridge import MainThreadBridge
+from .line_prompts import keep_questions
 from .magic import AgentMagics
 from .session import NotebookSession
 
@@ -21,6 +22,7 @@ def load(shell: Any) -> None:
     bridge = MainThreadBridge(shell)
     magics = AgentMagics(shell, NotebookSession(shell), bridge)
     shell.register_magics(magics)
+    shell.input_transformers_cleanup.append(keep_questions)
     shell._smoke_monkey_magics = magics
     set_default_host(bridge)
 
@@ -30,6 +32,8 @@ def unload(shell: Any) -> None:
     for kind in ("line", "cell"):
         for name in _MAGICS:
             shell.magics_manager.magics[kind].pop(name, None)
+    if keep_questions in shell.input_transformers_cleanup:
+        shell.input_transformers_cleanup.remove(keep_questions)
     magics = getattr(shell, "_smoke_monkey_magics", None)
     if isinstance(magics, AgentMagics):
         magics.bridge.close()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import difflib
+import keyword
 import re
 import shlex
 from dataclasses import dataclass
@@ -41,7 +43,16 @@ class CellOptions:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
+        words = message.removeprefix("unrecognized arguments: ")
+        if words != message and words.startswith("-"):
+            message = f"there is no option {words.split()[0]}{self._meant(words.split()[0])}"
+        elif words != message:
+            message = f"{words!r} is no option; the prompt goes below this line"
         raise UsageError(f"{self.prog}: {message}. {self.prog} ? shows the options.")
+
+    def _meant(self, word: str) -> str:
+        close = difflib.get_close_matches(word, self._option_string_actions, n=1)
+        return f"; did you mean {close[0]}?" if close else ""
 
 
 def cell_parser(prog: str = "%%agent") -> argparse.ArgumentParser:
@@ -99,8 +110,10 @@ def split_prompt(line: str) -> tuple[str, str]:
     rest = line.strip()
     taken: list[str] = []
     parser = cell_parser("%agent")
-    while rest.startswith("-"):
+    while _OPTION.match(rest):
         word, rest = _first_word(rest)
+        if word == "--":  # what follows is the prompt, even if it begins with a dash
+            break
         taken.append(word)
         action = parser._option_string_actions.get(word.split("=")[0])
         if action is not None and action.nargs != 0 and "=" not in word:
@@ -109,6 +122,8 @@ def split_prompt(line: str) -> tuple[str, str]:
     return " ".join(taken), rest
 
 
+#: ``- a list`` and ``-5 degrees`` are prompts.
+_OPTION = re.compile(r"--?[A-Za-z]|--(\s|\Z)")
 _WORD = re.compile(r"""((?:"[^"]*"|'[^']*'|\S)+)\s*(.*)\Z""", re.DOTALL)
 
 
@@ -193,12 +208,12 @@ def _number(text: str) -> float:
 
 
 def _steps(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of steps (1 or more)")
     return int(text)
 
 
 def _name(text: str) -> str:
-    if not text.isidentifier():
+    if not text.isidentifier() or keyword.iskeyword(text):
         raise argparse.ArgumentTypeError(f"{text!r} is no variable name")
     return text
