@@ -8,6 +8,7 @@ publish as it comes, sends widget messages into the running cell, and interrupts
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import queue
 import subprocess
@@ -110,17 +111,9 @@ class Kernel:
             "code": code, "silent": False, "store_history": True, "user_expressions": {},
             "allow_stdin": self._allow_stdin, "stop_on_error": True,
         }  # fmt: skip
-        message = self.client.session.msg("execute_request", content)
-        message["header"]["subshell_id"] = subshell
-        self.client.shell_channel.send(message)
-        self._cells[message["header"]["msg_id"]] = cell = Cell(message["header"]["msg_id"])
+        message_id = self.request("execute_request", content, subshell)
+        self._cells[message_id] = cell = Cell(message_id)
         return cell
-
-    def subshell(self) -> str:
-        """Open a subshell (ipykernel 7); its id."""
-        message = self.client.session.msg("create_subshell_request", {})
-        self.client.control_channel.send(message)
-        return str(self.client.get_control_msg(timeout=5)["content"]["subshell_id"])
 
     def run(self, code: str, timeout_s: float = 30) -> Cell:
         """Run a cell to its end."""
@@ -149,17 +142,21 @@ class Kernel:
         """Whether the process lives."""
         return bool(self._manager.is_alive())
 
-    def answer_stdin(self, text: str, timeout_s: float = 15) -> str:
-        """Answer the next ``input()``; returns its prompt."""
+    def wait_for_stdin(self, timeout_s: float = 15) -> str:
+        """Wait for an ``input()``; returns its prompt."""
 
         def asked() -> Any:
             with contextlib.suppress(queue.Empty):
                 return self.client.get_stdin_msg(timeout=0.05)
             return None
 
-        prompt = self.wait(asked, timeout_s)["content"]["prompt"]
+        return str(self.wait(asked, timeout_s)["content"]["prompt"])
+
+    def answer_stdin(self, text: str, timeout_s: float = 15) -> str:
+        """Answer the next ``input()``; returns its prompt."""
+        prompt = self.wait_for_stdin(timeout_s)
         self.client.input(text)
-        return str(prompt)
+        return prompt
 
     # -- widgets -----------------------------------------------------------------------------------
 
@@ -234,21 +231,13 @@ class Kernel:
         ]
 
     def send_update(self, comm_id: str, state: dict[str, Any]) -> str:
-        """Change a widget's traits, as its page does."""
+        """Change a widget's traits, as its page does; the message's id."""
         data = {"method": "update", "state": state, "buffer_paths": []}
-        message = self.client.session.msg("comm_msg", {"comm_id": comm_id, "data": data})
-        self.client.shell_channel.send(message)
-        return str(message["header"]["msg_id"])
+        return self.request("comm_msg", {"comm_id": comm_id, "data": data})
 
-    def ask(self, kind: str, content: dict[str, Any], timeout_s: float = 10) -> dict[str, Any]:
+    def ask(self, kind: str, content: dict[str, Any]) -> dict[str, Any]:
         """Send a request to the shell and return what the reply holds."""
-        message = self.client.session.msg(kind, content)
-        self.client.shell_channel.send(message)
-        self._cells[message["header"]["msg_id"]] = cell = Cell(message["header"]["msg_id"])
-        self.wait(lambda: cell.reply is not None, timeout_s)
-        assert cell.reply is not None
-        found: dict[str, Any] = cell.reply["content"]
-        return found
+        return self.reply_to(self.request(kind, content))
 
     # -- inside ------------------------------------------------------------------------------------
 
@@ -278,3 +267,18 @@ def _is_idle(cell: Cell) -> bool:
         m["header"]["msg_type"] == "status" and m["content"]["execution_state"] == "idle"
         for m in cell.messages
     )
+
+
+def kernelspec(version: str, folder: Path) -> str:
+    """Write a kernelspec for this ipykernel below ``folder`` (a JUPYTER_PATH); its name."""
+    name = f"ipykernel-{version}"
+    spec = {
+        "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+        "display_name": name,
+        "language": "python",
+        "env": kernel_env(version),
+    }
+    home = folder / "kernels" / name
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "kernel.json").write_text(json.dumps(spec))
+    return name

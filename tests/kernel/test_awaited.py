@@ -6,7 +6,6 @@ import time
 
 import pytest
 
-from tests.kernel.test_clicks import statuses
 from tests.kernels import Cell, Kernel
 
 pytestmark = pytest.mark.kernel
@@ -43,7 +42,7 @@ def test_a_widget_of_the_users_answers(kernel: Kernel) -> None:
     cell = asked(kernel, kernel.send("print((await own.run('the first')).text)"))
     for text in ("a", "al", "allow"):
         message_id = kernel.send_update(comm, {"value": text})
-        kernel.wait(lambda i=message_id: statuses(kernel, i)[-1:] == ["idle"], cell=cell)
+        kernel.wait(lambda i=message_id: kernel.states_of(i)[-1:] == ["idle"], cell=cell)
     kernel.finish(cell)
     assert "The tool said: changed the first" in cell.text
     assert kernel.run("print(done)").text == "['a', 'al', 'allow', 'the first']\n"
@@ -66,7 +65,7 @@ def test_a_run_in_the_background_holds_no_cells(kernel: Kernel) -> None:
     assert cell.error is None
     assert kernel.run("print('meanwhile')").text == "meanwhile\n"
     message_id = kernel.send_update(comm, {"value": "allow"})
-    kernel.wait(lambda: statuses(kernel, message_id)[-1:] == ["idle"])
+    kernel.wait(lambda: kernel.states_of(message_id)[-1:] == ["idle"])
     assert kernel.run("print((await task).text)").text == "The tool said: changed the third\n"
     last = [m for m in kernel.all if m["header"]["msg_type"] == "status"][-1]
     assert last["content"]["execution_state"] == "idle"

@@ -29,14 +29,6 @@ def click(kernel: Kernel, comm: str, action: str) -> str:
     return kernel.send_custom(comm, answer)
 
 
-def statuses(kernel: Kernel, message_id: str) -> list[str]:
-    return [
-        m["content"]["execution_state"]
-        for m in kernel.all
-        if m["header"]["msg_type"] == "status" and m["parent_header"].get("msg_id") == message_id
-    ]
-
-
 def test_allow_runs_the_tool(kernel: Kernel) -> None:
     cell = kernel.send("%%agent --new\nthe first")
     click(kernel, page(kernel, cell), "allow")
@@ -80,7 +72,7 @@ def test_each_message_gets_its_idle_and_the_cell_stays_busy(kernel: Kernel) -> N
     question(kernel, comm)
     sent = [kernel.send_custom(comm, {"t": "ready", "view": f"page-{i}"}) for i in range(5)]
     for message_id in sent:  # ipywidgets sends its next update only then
-        kernel.wait(lambda i=message_id: statuses(kernel, i) == ["busy", "idle"], cell=cell)
+        kernel.wait(lambda i=message_id: kernel.states_of(i) == ["busy", "idle"], cell=cell)
     ours = [m for m in cell.messages if m["header"]["msg_type"] == "status"]
     assert {m["content"]["execution_state"] for m in ours} == {"busy"}
     click(kernel, comm, "allow")
@@ -127,6 +119,6 @@ def test_a_handler_that_raises_harms_nobody(kernel: Kernel) -> None:
     comm = page(kernel, cell)
     question(kernel, comm)
     message_id = kernel.send_update(bad, {"value": "boom"})
-    kernel.wait(lambda: statuses(kernel, message_id)[-1:] == ["idle"], cell=cell)
+    kernel.wait(lambda: kernel.states_of(message_id)[-1:] == ["idle"], cell=cell)
     click(kernel, comm, "allow")
     assert kernel.finish(cell).error is None
