@@ -1,5 +1,7 @@
-"""``%load_ext smoke_monkey_nb``: registers the magics, and the host for agents made in the
-shell.
+"""``%load_ext smoke_monkey_nb``: registers the magics, and the host for agents made in the shell.
+
+What was made stays with the shell: ``%reload_ext`` must neither forget the conversation nor take
+the loop thread from agents that live on it.
 """
 
 from __future__ import annotations
@@ -17,14 +19,14 @@ _MAGICS = ("agent", "agent_costs", "agent_reset", "agent_config")
 
 def load(shell: Any) -> None:
     """Register the magics in ``shell``; loading twice changes nothing."""
-    if isinstance(getattr(shell, "_smoke_monkey_magics", None), AgentMagics):
-        return
-    bridge = MainThreadBridge(shell)
-    magics = AgentMagics(shell, NotebookSession(shell), bridge)
+    magics = getattr(shell, "_smoke_monkey_magics", None)
+    if not isinstance(magics, AgentMagics):
+        magics = AgentMagics(shell, NotebookSession(shell), MainThreadBridge(shell))
+        shell._smoke_monkey_magics = magics
     shell.register_magics(magics)
-    shell.input_transformers_cleanup.append(keep_questions)
-    shell._smoke_monkey_magics = magics
-    set_default_host(bridge)
+    if keep_questions not in shell.input_transformers_cleanup:
+        shell.input_transformers_cleanup.append(keep_questions)
+    set_default_host(magics.bridge)
 
 
 def unload(shell: Any) -> None:
@@ -34,8 +36,4 @@ def unload(shell: Any) -> None:
             shell.magics_manager.magics[kind].pop(name, None)
     if keep_questions in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.remove(keep_questions)
-    magics = getattr(shell, "_smoke_monkey_magics", None)
-    if isinstance(magics, AgentMagics):
-        magics.bridge.close()
-    shell._smoke_monkey_magics = None
     set_default_host(None)
