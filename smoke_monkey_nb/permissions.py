@@ -164,6 +164,9 @@ def _shell_effect(rules: Sequence[Rule], subject: Subject) -> Effect | None:
         ):
             return "deny"
     whole = next((r.effect for r in rules if r.pattern is None), None)
+    denies = any(r.effect == "deny" for r in rules)
+    if whole == "allow" and denies and shell_rules.hides_a_program(parsed):
+        return "ask"  # what a deny rule forbids may be in there
     if parsed.opaque or not parsed.commands:
         return whole
     effects = {_command_effect(rules, words) for words in parsed.commands}
