@@ -26,6 +26,14 @@ _NOBODY_HINT = (
 
 
 @dataclass(frozen=True)
+class Asked:
+    """What a person was asked about, and for how long the answer counts."""
+
+    subject: Subject
+    remember: str | None
+
+
+@dataclass(frozen=True)
 class Permitted:
     """The call may run. ``by`` is ``None`` where nobody had to decide; ``input`` replaces the
     arguments.
@@ -33,6 +41,7 @@ class Permitted:
 
     by: str | None = None
     input: Mapping[str, Any] | None = None
+    asked: Asked | None = None
 
 
 @dataclass(frozen=True)
@@ -119,8 +128,26 @@ class Gate:
         self._resolved(call_id, answer)
         if answer.decision != "allow":
             return _denied_by_person(tool, answer)
-        self._remember(subject, answer.remember)
-        return Permitted(answer.by, answer.input)
+        return Permitted(answer.by, answer.input, Asked(subject, answer.remember))
+
+    def confirm(
+        self, tool: Tool, call_id: str, call_input: dict[str, Any], permit: Permitted
+    ) -> Denied | None:
+        """Look again at a call that a person allowed, now that its input is final and valid.
+
+        Answering takes time, in which a path may come to lead elsewhere; and an edited input is
+        subject to deny rules like any other. What is remembered is what will run.
+        """
+        if permit.asked is None:
+            return None
+        subject = _subject(tool, call_input, _context(self._scope, call_id))
+        if self._scope.policy.by_rule(subject) == "deny":
+            return _denied(tool, "rule", f"A permission rule forbids {tool.name} here.")
+        if permit.input is None and subject != permit.asked.subject:
+            message = f"What {tool.name} was to act on changed while permission was asked for."
+            return _denied(tool, "rule", message)
+        self._remember(subject, permit.asked.remember)
+        return None
 
     def _resolved(self, call_id: str, answer: PermissionAnswer) -> None:
         self._scope.emit(

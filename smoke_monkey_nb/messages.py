@@ -57,9 +57,8 @@ class Conversation:
         return copy.deepcopy(self._messages)
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Forget what was said. Call ids stay taken: a late answer must not fit a new question."""
         self._messages.clear()
-        self._call_ids.clear()
 
 
 def user_message(text: str) -> Message:

@@ -101,12 +101,21 @@ class OneCall:
         if outcome.input is not None:
             call_input = dict(outcome.input)
         arguments = self._validate(tool, call_input)
+        self._confirm(tool, call_input, outcome)
         self._input = call_input
         if tool.where == "main" and self._turn is not None:
             await self._turn
+        if self._scope.aborting:  # the answer and the abort came together: nothing starts any more
+            raise asyncio.CancelledError
         self._announce()
         self._started = time.perf_counter()
         return await execute(self._scope, tool, self._call.id, arguments)
+
+    def _confirm(self, tool: Tool, call_input: dict[str, Any], permit: Permitted) -> None:
+        denied = self._gate.confirm(tool, self._call.id, call_input, permit)
+        if denied is not None:
+            self._denied = denied
+            raise _CallFailed(denied.info, blocked=True)
 
     def _find_tool(self) -> Tool:
         tool = self._scope.tools.get(self._call.name)
