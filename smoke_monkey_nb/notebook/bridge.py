@@ -136,8 +136,16 @@ class MainThreadBridge:
         return self._awaited.one_more()
 
     def close(self) -> None:
-        """Stop watching the shell. Main thread."""
+        """Stop the loop thread and watching the shell; no run may be active. Main thread."""
         self._awaited.close()
+        if self._loop is not None and self._loop_thread is not None and self._pid == os.getpid():
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._loop_thread.join(CLEANUP_S)
+            if not self._loop_thread.is_alive():
+                self._loop.close()
+            self._loop = self._loop_thread = None
+        self._wake_in.close()
+        self._wake_out.close()
 
     # -- main thread -------------------------------------------------------------------------------
 
