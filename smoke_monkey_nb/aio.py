@@ -16,6 +16,8 @@ import threading
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
+from .foreign import contained, tamed
+
 T = TypeVar("T")
 
 
@@ -25,9 +27,9 @@ class TimedOut(Exception):
 
 async def limited(awaitable: Awaitable[T], timeout_s: float | None) -> T:
     """Await at most ``timeout_s`` seconds; then cancel, do not wait for the end, and raise
-    ``TimedOut``.
+    ``TimedOut``. Raises nothing but an ``Exception`` (and cancellation), whatever the awaited does.
     """
-    task = asyncio.ensure_future(awaitable)
+    task = asyncio.ensure_future(contained(awaitable))
     try:
         done, _ = await asyncio.wait({task}, timeout=timeout_s)
     except asyncio.CancelledError:
@@ -36,6 +38,9 @@ async def limited(awaitable: Awaitable[T], timeout_s: float | None) -> T:
     if not done:
         _abandon(task)
         raise TimedOut
+    error = None if task.cancelled() else task.exception()
+    if error is not None:
+        raise tamed(error)
     return task.result()
 
 
@@ -43,6 +48,15 @@ def _abandon(task: asyncio.Future[Any]) -> None:
     # Read the outcome when it comes, so that asyncio does not report it as never retrieved.
     task.add_done_callback(lambda t: t.cancelled() or t.exception())
     task.cancel()
+
+
+def being_cancelled() -> bool:
+    """Whether a CancelledError that was just caught is the current task's own, not the doing of the
+    code that it awaited.
+    """
+    # Task.cancelling() exists from Python 3.11; before it, treat every cancellation as ours.
+    cancelling = getattr(asyncio.current_task(), "cancelling", None)
+    return bool(cancelling()) if cancelling is not None else True
 
 
 async def outlast(task: asyncio.Task[T]) -> T:
@@ -70,21 +84,12 @@ async def call_in_thread(function: Callable[..., T], *args: Any) -> T:
         try:
             setter, value = future.set_result, context.run(function, *args)
         except BaseException as error:  # whatever it is, it belongs to the caller
-            setter, value = future.set_exception, _raisable(error)  # type: ignore[assignment]
+            setter, value = future.set_exception, tamed(error)  # type: ignore[assignment]
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(settle, setter, value)
 
     threading.Thread(target=work, name="smn-worker", daemon=True).start()
     return await future
-
-
-def _raisable(error: BaseException) -> BaseException:
-    # A future refuses StopIteration; SystemExit and KeyboardInterrupt would end the loop.
-    if isinstance(error, (StopIteration, SystemExit, KeyboardInterrupt)):
-        wrapped = RuntimeError(f"{type(error).__name__}: {error}")
-        wrapped.__cause__ = error
-        return wrapped
-    return error
 
 
 async def call(function: Callable[..., Any], *args: Any) -> Any:

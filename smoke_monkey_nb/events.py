@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
+from .foreign import contained, is_interrupt
+
 logger = logging.getLogger("smoke_monkey_nb")
 
 TERMINAL = frozenset({"run.completed", "run.failed", "run.interrupted"})
@@ -191,7 +193,9 @@ class _Subscriber:
     def _call(self, event: AgentEvent) -> Any:
         try:
             return self._callback(event)
-        except Exception:
+        except BaseException as error:
+            if is_interrupt(error):
+                raise
             self._log_once(event)
             return None
 
@@ -204,7 +208,7 @@ class _Subscriber:
 
     async def _finish(self, awaitable: Awaitable[None]) -> None:
         try:
-            await awaitable
+            await contained(awaitable)
         except Exception:
             logger.exception("a subscriber failed; its later errors are not logged")
             self._failed = True
@@ -216,7 +220,7 @@ class _Subscriber:
             try:
                 result = self._callback(event)
                 if inspect.isawaitable(result):
-                    await result
+                    await contained(result)
             except Exception:
                 self._log_once(event)
 

@@ -13,8 +13,9 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .aio import TimedOut, call, is_async, limited
+from .aio import TimedOut, being_cancelled, call, is_async, limited
 from .errors import AgentErrorInfo, error_info
+from .foreign import told
 from .hooks import Block, HookFunction, Hooks, hook_name
 
 logger = logging.getLogger("smoke_monkey_nb")
@@ -81,7 +82,7 @@ class HookRunner:
             reason = f"did not answer within {self._timeout_s:g} s"
         except Exception as error:
             logger.warning("hook %s failed", hook_name(function), exc_info=error)
-            reason = f"failed with {type(error).__name__}: {error}"
+            reason = f"failed with {told(error)}"
         raise HookBlocked(f"The {kind} hook {hook_name(function)} {reason}.")
 
     async def _call(self, function: HookFunction, context: Any, timeout_s: float | None) -> Any:
@@ -91,8 +92,7 @@ class HookRunner:
             async with self._sync_turn:
                 return await limited(call(function, context), timeout_s)
         except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if _being_cancelled(task):
+            if being_cancelled():
                 raise
             raise RuntimeError("the hook was cancelled") from None
 
@@ -107,7 +107,7 @@ class HookRunner:
         what = (
             f"did not end within {self._timeout_s} s"
             if isinstance(error, TimedOut)
-            else f"failed with {type(error).__name__}: {error}"
+            else f"failed with {told(error)}"
         )
         return error_info(
             "hook_failed",
@@ -115,12 +115,6 @@ class HookRunner:
             hint="The run goes on without it; mend the hook.",
             details={"hook": hook_name(function), "kind": kind},
         )
-
-
-def _being_cancelled(task: asyncio.Task[Any] | None) -> bool:
-    # Task.cancelling() exists from Python 3.11; before it, treat every cancellation as ours.
-    cancelling = getattr(task, "cancelling", None)
-    return bool(cancelling()) if cancelling is not None else True
 
 
 def _read_answer(

@@ -16,6 +16,7 @@ from typing import Literal
 
 from .errors import AgentError, AgentErrorInfo, error_info
 from .events import now
+from .foreign import told
 from .limits import (
     CORRECTION,
     SAME_CALLS_NOTE,
@@ -280,7 +281,7 @@ def _as_info(failure: BaseException) -> AgentErrorInfo:
     logger.error("the run broke", exc_info=failure)
     return error_info(
         "run_hard_stop",
-        f"The run broke with {type(failure).__name__}: {failure}",
+        f"The run broke with {told(failure)}",
         hint="This is a mistake in smoke_monkey_nb or in a part handed to it; please report it.",
     )
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from .errors import AgentError, AgentErrorInfo, agent_error, error_info
 from .events import now
+from .foreign import is_interrupt, told
 from .hook_runner import HookBlocked
 from .hooks import AfterModelCall, BeforeModelCall
 from .limits import EMPTY_ANSWERS
@@ -136,12 +137,13 @@ class ModelCaller:
         except asyncio.CancelledError:
             cancelled = True
             error = error_info("run_interrupted", "The run was interrupted.")
-        except Exception as failure:  # a provider of the user's own that breaks the protocol
+        except GeneratorExit:
+            raise
+        except BaseException as failure:  # a provider of the user's own that breaks the protocol
+            if is_interrupt(failure):
+                raise
             logger.exception("the provider %s failed", self._scope.provider.name)
-            error = error_info(
-                "provider_bad_response",
-                f"The provider failed with {type(failure).__name__}: {failure}",
-            )
+            error = error_info("provider_bad_response", f"The provider failed with {told(failure)}")
         self.partial_text = "".join(attempt.text) if error is None or cancelled else ""
         await self._account(attempt, error)
         if cancelled:
@@ -162,6 +164,8 @@ class ModelCaller:
                     attempt.ttft_ms = attempt.elapsed_ms()
                 attempt.shown = True
                 if isinstance(delta, TextDelta):
+                    if type(delta.text) is not str:
+                        raise _no_text(delta.text)
                     text.append(delta.text)
                     emit("text.delta", text=delta.text)
                 elif isinstance(delta, ThoughtDelta):
@@ -231,6 +235,11 @@ class ModelCaller:
         delay_s = self._scope.retry.backoff_s(empties)
         self._scope.warn(info, attempt=empties, max_attempts=EMPTY_ANSWERS, delay_s=delay_s)
         await asyncio.sleep(delay_s)
+
+
+def _no_text(value: Any) -> AgentError:
+    message = f"The provider gave {type(value).__name__} where text belongs."
+    return agent_error("provider_bad_response", message)
 
 
 def _is_empty(response: ModelResponse) -> bool:

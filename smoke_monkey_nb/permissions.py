@@ -7,6 +7,7 @@ means *ask*, anything that fails means *deny*.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal, cast
 
 from . import shell_rules
-from .aio import TimedOut, call, limited
+from .aio import TimedOut, being_cancelled, call, limited
 
 logger = logging.getLogger("smoke_monkey_nb")
 
@@ -134,7 +135,9 @@ class Policy:
             answer = await limited(call(self._decider, request), timeout_s)
         except TimedOut:
             return "deny", "timeout"
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
+            if isinstance(error, asyncio.CancelledError) and being_cancelled():
+                raise
             logger.warning("the permission callback failed; denied", exc_info=error)
             return "deny", "callback"
         if answer not in _EFFECTS:

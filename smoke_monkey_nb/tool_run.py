@@ -13,6 +13,7 @@ from typing import Any
 
 from .aio import TimedOut, call_in_thread, is_async, limited
 from .errors import AgentErrorInfo, error_info
+from .foreign import tamed, told
 from .gate import somebody_answers
 from .redact import scrub
 from .scope import RunScope
@@ -76,8 +77,13 @@ async def _invoke(
 
 
 def _call_and_convert(function: Callable[..., Any], kwargs: dict[str, Any]) -> Any:
-    result = function(**kwargs)
-    return result if inspect.isawaitable(result) else _convert(result)
+    try:
+        result = function(**kwargs)
+        return result if inspect.isawaitable(result) else _convert(result)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise tamed(error) from None
 
 
 def _convert(result: Any) -> ToolOutput:
@@ -174,13 +180,8 @@ def _timed_out(tool_name: str, timeout_s: float | None) -> AgentErrorInfo:
 
 
 def _failure(tool_name: str, error: Exception) -> ToolFailure:
-    try:
-        said = str(error)
-    except Exception:
-        said = ""
-    if not getattr(error, "is_tool_error", False) or not said:
-        said = f"{type(error).__name__}: {said}" if said else type(error).__name__
-    said = scrub(said)
+    said = str(error) if getattr(error, "is_tool_error", False) else ""
+    said = scrub(said or told(error))
     lines = [line for line in said.splitlines() if line.strip()] or [said]
     # The last line of a traceback names the error; any other text says the most important thing
     # first.

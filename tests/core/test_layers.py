@@ -19,10 +19,10 @@ PACKAGE = "smoke_monkey_nb"
 #: Each layer: the modules (by prefix) it holds, the layers it may import, the third-party packages
 #: it may use.
 CORE = {
-    "aio", "errors", "events", "gate", "hook_runner", "hooks", "host", "instructions", "limits",
-    "loop", "messages", "model_call", "one_call", "options", "permissions", "prompts",
-    "records", "redact", "retry", "run_result", "scope", "shell_rules", "shell_words",
-    "testing", "tool_run", "toolcalls", "usage",
+    "aio", "errors", "events", "foreign", "gate", "hook_runner", "hooks", "host",
+    "instructions", "limits", "loop", "messages", "model_call", "one_call", "options",
+    "permissions", "prompts", "records", "redact", "retry", "run_result", "scope",
+    "shell_rules", "shell_words", "testing", "tool_run", "toolcalls", "usage",
     "guards", "secrets",
     "providers.base", "tools.base", "tools.describing", "tools.pictures", "tools.results",
     "tools.tables", "tools.text", "tools.values",
