@@ -6,7 +6,13 @@ import socket
 from pathlib import Path
 
 import pytest
+
 from smoke_monkey_nb.providers.catalog import PROVIDERS
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests that keep one browser open come last: its driver occupies this thread's loop."""
+    items.sort(key=lambda item: "tests/browser" in item.path.as_posix())
 
 
 @pytest.fixture(autouse=True)

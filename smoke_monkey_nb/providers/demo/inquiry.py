@@ -197,7 +197,8 @@ class Inquiry:
             return
         found = phrasing.finding(ask, frame, made.title, table)
         self.work.findings.append(found)
-        self.work.say(found.markdown() + ("\n\nThe chart is in this cell's output." if ask.chart else ""))
+        chart = "\n\nThe chart is in this cell's output." if ask.chart else ""
+        self.work.say(found.markdown() + chart)
 
 
 def _choose(text: str, variables: Sequence[Variable]) -> Variable | None:
