@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import signal
 import sys
 import threading
 from collections.abc import Callable, Coroutine
@@ -17,6 +18,9 @@ from typing import Any, Protocol, TypeVar
 from .aio import call_in_thread
 
 T = TypeVar("T")
+
+#: An interrupt that was handed on has cancelled the run by then.
+_CANCELLED_WITHIN_S = 1.0
 
 
 class Host(Protocol):
@@ -54,6 +58,23 @@ def while_awaited(host: Host) -> contextlib.AbstractContextManager[None]:
     return context
 
 
+async def run_in_place(function: Callable[[], T]) -> T:
+    """Run ``function`` on this loop's own thread, which stands still meanwhile.
+
+    A KeyboardInterrupt must not leave a task: it would end the loop, and with a kernel's loop the
+    kernel. It is handed on as a signal to whoever takes care of interrupts here (ipykernel, or
+    ``asyncio.run`` since Python 3.11), who cancels the run.
+    """
+    try:
+        return function()
+    except KeyboardInterrupt:
+        if signal.getsignal(signal.SIGINT) in (signal.default_int_handler, None):
+            raise  # nobody does: the loop is run by somebody who expects it
+    signal.raise_signal(signal.SIGINT)
+    await asyncio.sleep(_CANCELLED_WITHIN_S)
+    raise asyncio.CancelledError
+
+
 class PlainHost:
     """Scripts and tests: no kernel. Main-thread calls run in place when the run's loop is on the
     main thread, else on the thread that blocks in ``run``, else on a worker thread.
@@ -67,7 +88,7 @@ class PlainHost:
     async def on_main(self, function: Callable[[], T]) -> T:
         """Run ``function`` on the main thread if the loop is there, else on a worker thread."""
         if threading.current_thread() is threading.main_thread():
-            return function()
+            return await run_in_place(function)
         return await call_in_thread(function)
 
     def run(

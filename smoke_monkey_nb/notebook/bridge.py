@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 
 from ..aio import call_in_thread
 from ..errors import agent_error
+from ..host import run_in_place
 from .awaited import AwaitedRuns
 from .calls import Call, Station
 from .comm_pump import CommPump, open_pump
@@ -117,7 +118,7 @@ class MainThreadBridge:
     async def on_main(self, function: Callable[[], T]) -> T:
         """Run ``function`` on the main thread; cancelling drops it, or interrupts it there."""
         if threading.current_thread() is threading.main_thread():
-            return function()  # an agent awaited on the kernel's own loop
+            return await run_in_place(function)  # an agent awaited on the kernel's own loop
         call = Call(function)
         if not self._queue(call):
             return await call_in_thread(function)
