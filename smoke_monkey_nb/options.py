@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .permissions import Policy
+from .redact import scrub
 from .retry import RetryPolicy
 
 _MASKED = "(set)"
@@ -24,7 +25,7 @@ class AgentOptions:
 
     model: Any = None
     api_key: str | None = field(default=None, repr=False)
-    base_url: str | None = None
+    base_url: str | None = field(default=None, repr=False)  # may hold a password
     workspace: Any = "."
     tools: Any = "default"
     hooks: Any = None
@@ -71,6 +72,7 @@ class AgentOptions:
         """The options as they may be shown: keys masked."""
         values = {name: getattr(self, name) for name in OPTION_NAMES}
         values["api_key"] = None if self.api_key is None else _MASKED
+        values["base_url"] = None if self.base_url is None else scrub(self.base_url)
         return values
 
     def resolved_workspace(self) -> Path:

@@ -8,6 +8,7 @@ for prompts and results.
 from __future__ import annotations
 
 import re
+from urllib.parse import unquote, urlsplit
 
 MASK = "[redacted]"
 _known: set[str] = set()
@@ -28,6 +29,11 @@ _MARKS = (
 )  # fmt: skip
 
 
+# The password of "scheme://user:password@host".
+_URL_PASSWORD = re.compile(r"(?<=://)([^\s/@:'\"<>]{0,64}:)[^\s/@'\"<>]{1,256}(?=@)")
+_SECRET_QUERY = re.compile(r"(?i)[?&][^=&#]*(?:key|token|secret|passw|sig|auth)[^=&#]*=([^&#]+)")
+
+
 def remember_key(key: str | None) -> None:
     """Have this exact value masked from now on (values under 6 characters are too common to
     mask).
@@ -36,9 +42,20 @@ def remember_key(key: str | None) -> None:
         _known.add(key)
 
 
+def remember_url(url: str) -> None:
+    """Have the secrets in this address masked from now on: its password, keys in its query."""
+    parts = urlsplit(url)
+    for found in (parts.password, *_SECRET_QUERY.findall(url)):
+        if found is not None:
+            remember_key(found)
+            remember_key(unquote(found))
+
+
 def scrub(text: str) -> str:
     """``text`` with every known key and key-shaped word replaced by ``[redacted]``."""
     text = scrub_known(text)
+    if "://" in text and "@" in text:
+        text = _URL_PASSWORD.sub(rf"\1{MASK}", text)
     return _SHAPES.sub(MASK, text) if any(mark in text for mark in _MARKS) else text
 
 

@@ -16,6 +16,7 @@ from IPython.core.error import UsageError
 from ..errors import AgentError
 from ..options import OPTION_NAMES
 from ..permissions import RulesFirst
+from ..redact import scrub
 from .options import CellOptions
 from .outcomes import CellFailed
 from .view_kinds import KINDS
@@ -106,7 +107,8 @@ class NotebookSession:
 
     def shown_config(self) -> dict[str, Any]:
         """What is set, keys masked."""
-        return {k: "(set)" if k == "api_key" and v else v for k, v in self._config.items()}
+        shown = {k: scrub(v) if isinstance(v, str) else v for k, v in self._config.items()}
+        return {**shown, "api_key": "(set)"} if shown.get("api_key") else shown
 
     def reset(self) -> bool:
         """Forget the current conversation; false when there is none.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -12,7 +12,7 @@ class Asked:
     provider: str = "provider"
     model: str = ""
     key_variable: str | None = None
-    base_url: str | None = None
+    base_url: str | None = field(default=None, repr=False)  # may hold a password
     title: str = "the provider"
 
     @property

@@ -12,9 +12,10 @@ import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from ..errors import AgentError, AgentErrorInfo, error_info
-from ..redact import remember_key
+from ..redact import remember_key, remember_url, scrub
 from .asked import Asked
 from .base import Delta, ModelRequest, Provider
 from .clients import Endpoint, is_loopback
@@ -131,6 +132,8 @@ def _make(
     variable, key = _key(spec, api_key, environ)
     remember_key(key)
     url = base_url or _known_url(spec, environ)
+    if url is not None:
+        remember_url(url)
     asked = Asked(
         provider=spec.name if spec else "custom",
         model=model,
@@ -234,7 +237,13 @@ def _checked_url(base_url: str | None) -> str | None:
         return None
     url = base_url.strip()
     if not url.lower().startswith(("http://", "https://")):
-        raise ValueError(f"base_url must begin with http:// or https://, not {url!r}")
+        # What stands before an "@" may be a password.
+        shown = scrub(url) if "://" in url else url.rpartition("@")[2]
+        raise ValueError(f"base_url must begin with http:// or https://, not {shown!r}")
+    try:
+        urlsplit(url)
+    except ValueError:
+        raise ValueError("base_url is no valid address") from None
     return url
 
 

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from ..aio import call_in_thread
+from ..redact import scrub
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -33,7 +34,7 @@ class Endpoint:
     azure_ad_token: str | None = None
 
     def __repr__(self) -> str:
-        return f"Endpoint({self.base_url!r})"
+        return f"Endpoint({scrub(self.base_url)!r})"
 
     def make_client(self) -> AsyncOpenAI:
         """A client that never retries and has no time limit of its own (the transport keeps
