@@ -140,7 +140,7 @@ class GenaiPrices:
         # A list that knows a model's input alone (embeddings) does not know what its answer costs.
         if rates and any(counts[k] and k not in rates for k in ("input_tokens", "output_tokens")):
             return None
-        # genai-prices before 0.2 takes cached tokens without a rate of their own for free.
+        # Earlier versions of genai-prices take cached tokens without a rate of their own for free.
         price = _calculate({k: n for k, n in counts.items() if k in rates}, provider_id, model)
         return Cost(float(price.input_price), float(price.output_price), float(price.total_price))
 
