@@ -127,6 +127,11 @@ class AttemptLog(Sequence[AttemptRecord]):
         return place
 
 
+def microseconds(moment: datetime) -> int:
+    """From 1970 to ``moment``, an aware time."""
+    return (moment - _EPOCH) // _MICROSECOND
+
+
 def _row(values: Any, row: int, width: int) -> Any:
     return values[row * width : (row + 1) * width]
 
@@ -146,8 +151,9 @@ def _counts(r: AttemptRecord) -> array[int]:
             u.prompt_tokens, u.cached_tokens, u.cache_write_tokens, u.completion_tokens,
             u.reasoning_tokens, u.total_tokens,
         )  # fmt: skip
-    started = (r.started_at - _EPOCH) // _MICROSECOND
-    values = (r.step, r.attempt, *usage, r.tool_calls, r.failed, started)
+    values = (
+        r.step, r.attempt, *usage, r.tool_calls, r.failed, microseconds(r.started_at),
+    )  # fmt: skip
     try:
         return array("q", values)
     except (OverflowError, TypeError):  # a count that is none, by a provider of the user's own

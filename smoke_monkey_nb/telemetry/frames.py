@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..events import AgentEvent, to_jsonable
 from ..records import AttemptRecord, ToolRecord
-from .attempt_log import COUNTS, DECIMALS, MISSING, TEXTS, WHOLE, AttemptLog
+from .attempt_log import COUNTS, DECIMALS, MISSING, TEXTS, WHOLE, AttemptLog, microseconds
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,7 +123,8 @@ def event_frame(events: Iterable[AgentEvent]) -> pd.DataFrame:
     """One row an event, columns ``EVENT_COLUMNS``, in the order given."""
     events = list(events)
     columns = {n: [getattr(e, n) for e in events] for n in EVENT_COLUMNS if n != "data"}
-    columns["data"] = [json.dumps(e.data, default=to_jsonable) for e in events]
+    encode = json.JSONEncoder(default=to_jsonable).encode
+    columns["data"] = [encode(e.data) for e in events]
     return _frame({n: _array(v, EVENT_COLUMNS[n]) for n, v in columns.items()}, EVENT_COLUMNS)
 
 
@@ -142,12 +143,13 @@ def _instants(microseconds: Any) -> pd.DatetimeIndex:
 
 
 def _array(values: list[Any], dtype: str) -> Any:
+    import numpy as np
     import pandas as pd
 
     if dtype == "string":
         return _texts(values)
     if dtype == _TIME:
-        return pd.to_datetime(pd.Index(values, dtype=object), utc=True).astype(_TIME)
+        return _instants(np.array([microseconds(v) for v in values], dtype="int64"))
     return pd.array(values, dtype=dtype)
 
 
