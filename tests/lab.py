@@ -21,6 +21,7 @@ from typing import Any
 
 import nbformat
 from playwright.sync_api import Locator, sync_playwright
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from .kernels import ROOT, kernel_env
 
@@ -153,6 +154,7 @@ class Page:
         self.lab, self.name = lab, name
         self.page = lab.context.new_page()
         self.errors: list[str] = []
+        self._dialogs: list[str] = []
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.goto(url)
         self.page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=60_000)
@@ -180,13 +182,22 @@ class Page:
     def start(self, index: int) -> None:
         """Run a cell by keyboard; presses again until it starts (the first key may be lost)."""
         before = self.prompt(index)
-        for _ in range(8):
-            self.cell(index).locator(".cm-content").click()
-            self.page.keyboard.press("Control+Enter")
-            with contextlib.suppress(AssertionError):
+        for _ in range(12):
+            self._accept_dialog()
+            with contextlib.suppress(AssertionError, PlaywrightTimeout):
+                self.cell(index).locator(".cm-content").click(timeout=3000)
+                self.page.keyboard.press("Control+Enter")
                 self._until(lambda: self.prompt(index) not in ("", "[ ]:", before), 1.0)
                 return
-        raise AssertionError(f"cell {index} did not start")
+        raise AssertionError(f"cell {index} did not start; {self._dialogs!r}")
+
+    def _accept_dialog(self) -> None:
+        """Say yes to what Lab asks on a slow start (such as which kernel); remembers its words."""
+        button = self.page.locator(".jp-Dialog button.jp-mod-accept")
+        if button.count():
+            self._dialogs.append(self.page.locator(".jp-Dialog").first.inner_text())
+            with contextlib.suppress(PlaywrightTimeout):
+                button.first.click(timeout=2000)
 
     def run(self, index: int, timeout_s: float = 30) -> str:
         """Run a cell to its end; gives what it shows."""

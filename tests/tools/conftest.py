@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,3 +50,11 @@ def workspace(tmp_path: Path) -> Path:
 @pytest.fixture
 def context(workspace: Path, interaction: NotingInteraction) -> ToolContext:
     return ToolContext("call_1", workspace, "run_1", "session_1", interaction, {})
+
+
+@pytest.fixture(autouse=True)
+def no_open_figures() -> None:
+    """A figure that another test left open would be drawn into instead of a new one."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None:
+        pyplot.close("all")
