@@ -238,7 +238,10 @@ class Agent(Doors, Accounts):
             self._scope(), self._conversation, self._system(), turn, before_end=self._save_session
         )
         self._run, self._run_loop = run, asyncio.get_running_loop()
-        threading.Thread(target=self._setup.pricer.warm, name="smn-prices", daemon=True).start()
+        pricer, provider = self._setup.pricer, self._setup.provider
+        threading.Thread(
+            target=pricer.warm, args=(provider.name,), name="smn-prices", daemon=True
+        ).start()
         task = asyncio.ensure_future(run.execute())
         try:
             with while_awaited(self.host):
