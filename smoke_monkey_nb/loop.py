@@ -77,13 +77,13 @@ class Run:
         conversation: Conversation,
         system: str | None,
         turn: Turn,
-        before_end: Callable[[], AgentErrorInfo | None],
+        save: Callable[[], AgentErrorInfo | None],
     ) -> None:
         self.scope = scope
         self._conversation = conversation
         self._system = system
         self._turn = turn
-        self._before_end = before_end
+        self._save = save
         self._loop = asyncio.get_running_loop()
         self._work: asyncio.Task[None] | None = None
         self._abort_reason: str | None = None
@@ -231,11 +231,11 @@ class Run:
     def _commit(self, messages: Sequence[Message]) -> None:
         self._conversation.commit([*self._pending, *messages])
         self._pending = []
+        self.scope.warn(self._save())  # a killed kernel loses no step
 
     def _end(self, work: asyncio.Task[None]) -> RunResult:
         """Say how the run ended, once."""
         scope = self.scope
-        scope.warn(self._before_end())
         scope.step = None
         error: AgentErrorInfo | None = None
         if work.cancelled():

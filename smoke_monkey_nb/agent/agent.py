@@ -234,9 +234,7 @@ class Agent(Doors, Accounts):
             return await self._execute_claimed(turn)
 
     async def _execute_claimed(self, turn: Turn) -> RunResult:
-        run = Run(
-            self._scope(), self._conversation, self._system(), turn, before_end=self._save_session
-        )
+        run = Run(self._scope(), self._conversation, self._system(), turn, save=self._save_session)
         self._run, self._run_loop = run, asyncio.get_running_loop()
         pricer, provider = self._setup.pricer, self._setup.provider
         threading.Thread(
