@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import CODES, AgentErrorInfo, error_info
+from .blocks import AskBlock, PermissionBlock
 
 
 def text_of(value: Any) -> str:
@@ -48,3 +49,23 @@ def info_of(value: Any, default: str) -> AgentErrorInfo:
             value["code"], text_of(value.get("message")), hint=text_of(value.get("hint")) or None
         )
     return error_info(default, text_of(value) or "Something went wrong.")
+
+
+def permission_of(key: int, data: Mapping[str, Any]) -> PermissionBlock:
+    """The question of a ``permission.required``."""
+    return PermissionBlock(
+        key,
+        text_of(data.get("tool_call_id")),
+        text_of(data.get("tool_name")),
+        text_of(data.get("preview")),
+        preview_kind=text_of(data.get("preview_kind")) or "text",
+        summary=text_of(data.get("summary")),
+        reason=text_of(data.get("reason")) or None,
+    )
+
+
+def ask_of(key: int, data: Mapping[str, Any]) -> AskBlock:
+    """The question of an ``ask_user.required``."""
+    choices = data.get("choices")
+    words = [text_of(c) for c in choices] if isinstance(choices, (list, tuple)) else []
+    return AskBlock(key, text_of(data.get("tool_call_id")), text_of(data.get("question")), words)

@@ -29,7 +29,17 @@ from .blocks import (
     close,
     is_open_question,
 )
-from .event_data import info_of, int_of, mappings_of, number_of, seconds_of, text_of, todo_of
+from .event_data import (
+    ask_of,
+    info_of,
+    int_of,
+    mappings_of,
+    number_of,
+    permission_of,
+    seconds_of,
+    text_of,
+    todo_of,
+)
 from .totals import Totals
 from .wording import decision
 
@@ -189,16 +199,7 @@ class RunStory:
         return [block]
 
     def _permission_required(self, data: Mapping[str, Any]) -> list[Block]:
-        block = PermissionBlock(
-            len(self.blocks),
-            text_of(data.get("tool_call_id")),
-            text_of(data.get("tool_name")),
-            text_of(data.get("preview")),
-            preview_kind=text_of(data.get("preview_kind")) or "text",
-            summary=text_of(data.get("summary")),
-            reason=text_of(data.get("reason")) or None,
-        )
-        return [self._add(block)]
+        return [self._add(permission_of(len(self.blocks), data))]
 
     def _permission_resolved(self, data: Mapping[str, Any]) -> list[Block]:
         call_id = text_of(data.get("tool_call_id"))
@@ -215,10 +216,7 @@ class RunStory:
         return []
 
     def _ask_required(self, data: Mapping[str, Any]) -> list[Block]:
-        choices = data.get("choices")
-        words = [text_of(c) for c in choices] if isinstance(choices, (list, tuple)) else []
-        call_id, question = text_of(data.get("tool_call_id")), text_of(data.get("question"))
-        return [self._add(AskBlock(len(self.blocks), call_id, question, words))]
+        return [self._add(ask_of(len(self.blocks), data))]
 
     def _ask_response(self, data: Mapping[str, Any]) -> list[Block]:
         call_id = text_of(data.get("tool_call_id"))
