@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import CODES, AgentErrorInfo, error_info
-from .blocks import AskBlock, PermissionBlock
+from .blocks import AskBlock, NoticeBlock, PermissionBlock
 
 
 def text_of(value: Any) -> str:
@@ -69,3 +69,14 @@ def ask_of(key: int, data: Mapping[str, Any]) -> AskBlock:
     choices = data.get("choices")
     words = [text_of(c) for c in choices] if isinstance(choices, (list, tuple)) else []
     return AskBlock(key, text_of(data.get("tool_call_id")), text_of(data.get("question")), words)
+
+
+def notice_of(key: int, data: Mapping[str, Any]) -> NoticeBlock:
+    """The snag of a ``run.warning``."""
+    return NoticeBlock(
+        key,
+        info_of(data.get("error_info"), "hook_failed"),
+        attempt=int_of(data.get("attempt"), 1),
+        max_attempts=int_of(data.get("max_attempts"), 1),
+        delay_s=number_of(data.get("delay_s")),
+    )

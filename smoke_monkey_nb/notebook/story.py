@@ -20,7 +20,6 @@ from .blocks import (
     Block,
     ErrorBlock,
     NoteBlock,
-    NoticeBlock,
     PermissionBlock,
     TextBlock,
     ThoughtBlock,
@@ -32,9 +31,8 @@ from .blocks import (
 from .event_data import (
     ask_of,
     info_of,
-    int_of,
     mappings_of,
-    number_of,
+    notice_of,
     permission_of,
     seconds_of,
     text_of,
@@ -91,11 +89,7 @@ class RunStory:
 
     def questions(self) -> list[PermissionBlock | AskBlock]:
         """The questions that wait for an answer, oldest first."""
-        found: list[PermissionBlock | AskBlock] = []
-        for block in self.blocks:
-            if is_open_question(block):
-                found.append(block)
-        return found
+        return [block for block in self.blocks if is_open_question(block)]
 
     def settle(self) -> list[Block]:
         """Close what a run that broke off left open; returns the blocks changed."""
@@ -185,8 +179,7 @@ class RunStory:
         block = self._tool(data)
         block.status = "completed"
         block.result = text_of(data.get("result"))
-        images = data.get("images")
-        block.images = mappings_of(images)
+        block.images = mappings_of(data.get("images"))
         block.duration_s = seconds_of(data.get("duration_ms"))
         return [block]
 
@@ -240,14 +233,7 @@ class RunStory:
         return [self._add(NoteBlock(len(self.blocks), text))]
 
     def _warning(self, data: Mapping[str, Any]) -> list[Block]:
-        block = NoticeBlock(
-            len(self.blocks),
-            info_of(data.get("error_info"), "hook_failed"),
-            attempt=int_of(data.get("attempt"), 1),
-            max_attempts=int_of(data.get("max_attempts"), 1),
-            delay_s=number_of(data.get("delay_s")),
-        )
-        return [self._add(block)]
+        return [self._add(notice_of(len(self.blocks), data))]
 
     def _end(self, event: AgentEvent) -> list[Block]:
         data = event.data
